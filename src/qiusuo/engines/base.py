@@ -1,0 +1,304 @@
+"""What an engine is.
+
+A new engine is one file in this folder (or an entry point in the group ``qiusuo.engines``): a subclass of
+:class:`SearchEngine` whose class attributes are the facts about the vendor. Every list of engines is derived from them.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Self
+
+from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured
+from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
+from qiusuo.models import Query, SearchResultItem
+from qiusuo.text import clean, iso_date, shorten_query
+
+logger = logging.getLogger(__name__)
+
+# Some providers answer with whole pages as "snippet".
+MAX_SNIPPET_CHARS = 2000
+MAX_TITLE_CHARS = 300
+
+
+class Feature(StrEnum):
+    """Options of a query that an engine can honour."""
+
+    NEWS = "news"
+    LANGUAGE = "language"
+    REGION = "region"
+    FRESHNESS = "freshness"
+    INCLUDE_DOMAINS = "include_domains"
+    EXCLUDE_DOMAINS = "exclude_domains"
+
+
+class Joins(StrEnum):
+    """When an engine takes part without being named."""
+
+    CONFIGURED = "configured"  # as soon as its key or address is set
+    DETECTED = "detected"  # as above, or when a look shows that it is there
+    LAST_RESORT = "last_resort"  # only when nothing else is there: it sends queries outside without anybody's key
+    NAMED = "named"  # only when named
+
+
+class Storing(StrEnum):
+    """Where results of a provider may be kept."""
+
+    SHARED = "shared"  # in any cache, Redis too
+    MEMORY = "memory"  # for a while, in this process only
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """What configuration says about one engine. ``extra`` holds settings that only this engine knows."""
+
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    timeout: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    # Looks a variable up in the environment (and the keys of other engines, for those that share one).
+    lookup: Callable[[str], str | None] = field(default=lambda _name: None, repr=False)
+
+
+class EngineResults(list[SearchResultItem]):
+    """A list of results that may carry notes for the receipt."""
+
+    notes: tuple[str, ...]
+
+    def __init__(self, items: Iterable[SearchResultItem] = (), notes: Iterable[str] = ()) -> None:
+        super().__init__(items)
+        self.notes = tuple(notes)
+
+
+class SearchEngine(ABC):
+    """One search provider. Instances hold no state of a query and may be shared by any number of searches."""
+
+    name: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    docs_url: ClassVar[str] = ""
+    key_env: ClassVar[tuple[str, ...]] = ()
+    """Environment variables that may hold the key, first one wins. Empty: no key is needed."""
+    url_env: ClassVar[tuple[str, ...]] = ()
+    """Environment variables that may hold the address."""
+    features: ClassVar[frozenset[Feature]] = frozenset()
+    max_results: ClassVar[int] = 50
+    max_query_chars: ClassVar[int | None] = None
+    max_query_words: ClassVar[int | None] = None
+    costs_money: ClassVar[bool] = True
+    priority: ClassVar[int] = 1000
+    """Place in the default order; smaller comes first."""
+    storing: ClassVar[Storing] = Storing.SHARED
+    requests_per_second: ClassVar[float | None] = None
+    """The provider's own pace, where it states one that ordinary use can reach."""
+    joins: Joins = Joins.CONFIGURED
+    """May be narrowed by an instance."""
+
+    @abstractmethod
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
+        """Return up to ``num_results`` results, ``[]`` only if nothing was found.
+
+        Raises:
+            SearchError: one of its subclasses, for everything that is not an answer.
+        """
+
+    @classmethod
+    @abstractmethod
+    def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
+        """Build the engine from configuration.
+
+        Raises:
+            EngineNotConfigured: what it needs is not set; the error's ``fix`` says how to set it.
+        """
+
+    async def detect(self) -> bool:
+        """Tell whether an engine with ``Joins.DETECTED`` is really there."""
+        return True
+
+    async def aclose(self) -> None:  # noqa: B027 - most engines own nothing that must be closed
+        """Release what the engine itself has opened."""
+
+    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+        """Say what of this query the engine cannot honour; it goes into the receipt."""
+        found: list[str] = []
+        asked = {
+            Feature.NEWS: query.wants_news,
+            Feature.LANGUAGE: query.language,
+            Feature.REGION: query.region,
+            Feature.FRESHNESS: query.freshness,
+            Feature.INCLUDE_DOMAINS: query.include_domains,
+            Feature.EXCLUDE_DOMAINS: query.exclude_domains,
+        }
+        ignored = [feature.value for feature, value in asked.items() if value and feature not in self.features]
+        if ignored:
+            found.append(f"ignored: {', '.join(ignored)}")
+        if self.query_text(query) != query.text:
+            found.append(f"query shortened to {len(self.query_text(query))} characters")
+        if num_results > self.max_results:
+            found.append(f"at most {self.max_results} results")
+        return tuple(found)
+
+    def query_text(self, query: Query) -> str:
+        """Return the query's words within the provider's limits."""
+        return shorten_query(query.text, self.max_query_chars, self.max_query_words)
+
+    def count(self, num_results: int) -> int:
+        """Clamp the number of results to what the provider can give."""
+        return max(1, min(num_results, self.max_results))
+
+
+class HttpEngine(SearchEngine):
+    """An engine that speaks JSON over HTTP."""
+
+    base_url: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        *,
+        base_url: str | None = None,
+        timeout: float | None = None,
+        http: HttpClient | None = None,
+    ) -> None:
+        key = (api_key or "").strip()
+        if self.key_env and not key:
+            raise self.not_configured()
+        client = http or HttpClient()
+        self._own_http = client if http is None else None
+        self.endpoint = Endpoint(
+            client=client,
+            engine=self.name,
+            base_url=base_url or self.base_url,
+            headers=self.auth_headers(key),
+            secrets=(key,),
+            classify=self.classify,
+            timeout=timeout or TOTAL_TIMEOUT,
+        )
+
+    @classmethod
+    def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
+        return cls(options.api_key, base_url=options.base_url, timeout=options.timeout, http=http)
+
+    @classmethod
+    def not_configured(cls) -> EngineNotConfigured:
+        """Return the error that tells how to give this engine its key."""
+        return EngineNotConfigured(
+            f"{cls.label} needs an API key.",
+            engine=cls.name,
+            fix=f"Set {cls.key_env[0]}, or api_key under [engines.{cls.name}] in the configuration file. "
+            f"Keys: {cls.docs_url}",
+        )
+
+    def auth_headers(self, key: str) -> dict[str, str]:
+        """Return the headers that carry the key."""
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def classify(self, reply: Reply, detail: str) -> EngineError | None:  # noqa: ARG002 - for engines to override
+        """Read this provider's own meaning out of an error reply; None leaves it to the general rules."""
+        return None
+
+    def collect(
+        self,
+        rows: object,
+        parse: Callable[[dict[str, Any]], SearchResultItem | None],
+        *,
+        limit: int,
+        notes: Iterable[str] = (),
+    ) -> EngineResults:
+        """Read each row; one that cannot be read is skipped and logged, the rest is used."""
+        if not isinstance(rows, list):
+            raise self.bad_shape("no list of results")
+        items: list[SearchResultItem] = []
+        skipped = 0
+        for row in rows:
+            try:
+                item = parse(row)
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+                logger.warning(
+                    "%s: skipped a result that cannot be read (%s: %s)",
+                    self.name,
+                    type(error).__name__,
+                    self.endpoint.scrub(str(error)),
+                )
+                item = None
+            if item is None:
+                skipped += 1
+            elif len(items) < limit:
+                items.append(item)
+        if rows and not items:
+            raise self.bad_shape("none of its results can be read")
+        if skipped:
+            notes = (*notes, f"{skipped} unreadable results skipped")
+        return EngineResults(items, notes)
+
+    def item(
+        self,
+        title: object,
+        url: object,
+        snippet: object,
+        *,
+        date: object = None,
+        score: object = None,
+        source: str = "",
+    ) -> SearchResultItem | None:
+        """Build one clean result; None without a web address."""
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            return None
+        return SearchResultItem(
+            title=clean(title, MAX_TITLE_CHARS) or url,
+            url=url.strip(),
+            snippet=clean(snippet, MAX_SNIPPET_CHARS),
+            source=source,
+            published_at=iso_date(date),
+            score=float(score) if isinstance(score, int | float) else None,
+            engines=(self.name,),
+        )
+
+    def bad_shape(self, what: str) -> BadResponse:
+        """Return the error for an answer that is JSON, but not this provider's."""
+        return BadResponse(
+            f"the answer of {self.endpoint.host} has {what}.",
+            engine=self.name,
+            fix="Check the address; if it is right, the provider changed its API: update Qiusuo.",
+        )
+
+    async def aclose(self) -> None:
+        if self._own_http is not None:
+            await self._own_http.aclose()
+
+
+def field_of(data: object, *path: str) -> Any:
+    """Follow ``path`` through nested objects; None where a step is missing."""
+    for key in path:
+        if not isinstance(data, dict):
+            return None
+        data = data.get(key)
+    return data
+
+
+def with_sites(
+    query: Query, text: str, *, max_chars: int | None = None, max_sites: int = 10, exclude: str = "-site:"
+) -> str:
+    """Add ``site:`` operators to ``text``, leaving the words their room within ``max_chars``."""
+    include = " OR ".join(f"site:{domain}" for domain in query.include_domains[:max_sites])
+    if len(query.include_domains) > 1:
+        include = f"({include})"
+    left_out = " ".join(f"{exclude}{domain}" for domain in query.exclude_domains[:max_sites])
+    operators = " ".join(part for part in (include, left_out) if part)
+    if not operators:
+        return text
+    if max_chars is not None:
+        room = max_chars - len(operators) - 1
+        if room < max_chars // 3:
+            # The words matter more than the filter; the pipeline filters domains again.
+            return (
+                with_sites(query, text, max_chars=max_chars, max_sites=max_sites // 2, exclude=exclude)
+                if max_sites > 1
+                else text
+            )
+        text = shorten_query(text, room)
+    return f"{text} {operators}"

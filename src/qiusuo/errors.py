@@ -1,0 +1,189 @@
+"""Every error of Qiusuo, in one tree.
+
+::
+
+    SearchError
+    ├── InvalidQuery               blank or unusable parameters; no request was made
+    ├── ConfigurationError         something must be set up differently
+    │   ├── UnknownEngine          no engine has that name
+    │   ├── DuplicateEngine        two engines claim one name
+    │   ├── EngineNotConfigured    the engine was named, but its key or address is missing
+    │   └── SearchDisabled         no engine can be used at all
+    ├── EngineError                one attempt at one engine failed
+    │   ├── Blocked                a CAPTCHA, consent page or bot wall: a person is needed
+    │   ├── RateLimited            too many requests; wait ``retry_after`` seconds
+    │   ├── QuotaExceeded          the plan's credits are used up
+    │   ├── AuthFailed             the key is missing, wrong or lacks a right
+    │   ├── SearchTimeout          no answer in time
+    │   ├── Unavailable            not reachable, or answers 5xx
+    │   ├── BadResponse            an answer that is not what the provider promises
+    │   │   └── RequestRejected    the provider refused this very request (400, 422)
+    │   └── ApiDisabled            reachable, but its search API is switched off
+    ├── UserRateLimited            this user has searched too often; wait ``retry_after`` seconds
+    └── AllEnginesFailed           every engine was tried; ``attempts`` has the receipt
+
+Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each
+error carries what a policy needs: ``engine``, ``outcome``, ``retry_after`` (seconds), ``status`` (HTTP), and
+``fix``: what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from qiusuo.models import Attempt, Outcome
+
+
+class SearchError(Exception):
+    """Base of all errors raised by Qiusuo."""
+
+    outcome: ClassVar[Outcome] = Outcome.UNAVAILABLE
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        engine: str | None = None,
+        fix: str = "",
+        retry_after: float | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.engine = engine
+        self.fix = fix
+        self.retry_after = retry_after
+        self.status = status
+
+    def __str__(self) -> str:
+        prefix = f"{self.engine}: " if self.engine else ""
+        return f"{prefix}{self.message} {self.fix}".rstrip()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the error in its JSON shape."""
+        data: dict[str, Any] = {
+            "error": type(self).__name__,
+            "outcome": self.outcome.value,
+            "message": self.message,
+        }
+        if self.engine:
+            data["engine"] = self.engine
+        if self.fix:
+            data["fix"] = self.fix
+        if self.retry_after is not None:
+            data["retryAfter"] = round(self.retry_after, 1)
+        return data
+
+
+class InvalidQuery(SearchError, ValueError):
+    """The query or one of its parameters cannot be used; no request was made."""
+
+    outcome = Outcome.BAD_RESPONSE
+
+
+class ConfigurationError(SearchError):
+    """The set-up must change before this can work."""
+
+    outcome = Outcome.DISABLED
+
+
+class UnknownEngine(ConfigurationError):
+    """No engine has that name."""
+
+
+class DuplicateEngine(ConfigurationError):
+    """Two engines claim the same name."""
+
+
+class EngineNotConfigured(ConfigurationError):
+    """An engine was named, but what it needs is missing."""
+
+
+class SearchDisabled(ConfigurationError):
+    """No engine is configured or available, so search is off."""
+
+
+class EngineError(SearchError):
+    """One attempt at one engine failed."""
+
+
+class Blocked(EngineError):
+    """The provider wants a person: a CAPTCHA, a consent page, a bot wall."""
+
+    outcome = Outcome.BLOCKED
+
+
+class RateLimited(EngineError):
+    """The provider asks us to slow down."""
+
+    outcome = Outcome.RATE_LIMITED
+
+
+class QuotaExceeded(EngineError):
+    """The plan's searches are used up."""
+
+    outcome = Outcome.QUOTA
+
+
+class AuthFailed(EngineError):
+    """The provider does not accept the key."""
+
+    outcome = Outcome.AUTH
+
+
+class SearchTimeout(EngineError, TimeoutError):
+    """No answer in time."""
+
+    outcome = Outcome.TIMEOUT
+
+
+class Unavailable(EngineError):
+    """The provider cannot be reached or is broken."""
+
+    outcome = Outcome.UNAVAILABLE
+
+
+class BadResponse(EngineError):
+    """The answer is not what the provider promises."""
+
+    outcome = Outcome.BAD_RESPONSE
+
+
+class RequestRejected(BadResponse):
+    """The provider refused this very request; another query may well work."""
+
+
+class ApiDisabled(EngineError):
+    """The service is there, but its search API is switched off."""
+
+    outcome = Outcome.DISABLED
+
+
+class UserRateLimited(SearchError):
+    """This user has reached the limit of searches per minute."""
+
+    outcome = Outcome.RATE_LIMITED
+
+
+class AllEnginesFailed(SearchError):
+    """No engine gave an answer. ``attempts`` is the whole receipt."""
+
+    def __init__(self, message: str, *, attempts: Sequence[Attempt], fix: str = "") -> None:
+        waits = [attempt.retry_after for attempt in attempts if attempt.retry_after is not None]
+        super().__init__(message, fix=fix, retry_after=min(waits, default=None))
+        self.attempts = tuple(attempts)
+
+    @classmethod
+    def from_attempts(cls, attempts: Sequence[Attempt]) -> AllEnginesFailed:
+        """Build the error whose text names every attempt and the first fix."""
+        tried = "; ".join(
+            f"{a.engine}: {a.outcome.value} ({a.reason})" if a.reason else f"{a.engine}: {a.outcome.value}"
+            for a in attempts
+        )
+        fixes = list(dict.fromkeys(attempt.fix for attempt in attempts if attempt.fix))
+        return cls(f"No search engine could answer. {tried}.", attempts=attempts, fix=" ".join(fixes[:2]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the error with its receipt in JSON shape."""
+        return super().to_dict() | {"attempts": [attempt.to_dict() for attempt in self.attempts]}

@@ -1,0 +1,369 @@
+"""Calls to provider APIs.
+
+An :class:`HttpClient` is one pool of kept-alive connections. An :class:`Endpoint` binds it to one engine and one
+base URL, so that a key can never travel to another host. No redirect is followed, bodies are capped, and every text
+that leaves this module has the engine's secrets struck out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from qiusuo.errors import (
+    AuthFailed,
+    BadResponse,
+    ConfigurationError,
+    EngineError,
+    QuotaExceeded,
+    RateLimited,
+    RequestRejected,
+    SearchTimeout,
+    Unavailable,
+)
+from qiusuo.loops import PerLoop
+from qiusuo.text import clean, truncate
+
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+CONNECT_TIMEOUT: Final = 3.0
+TOTAL_TIMEOUT: Final = 10.0
+# A provider that asks us to stay away longer than this is believed only this far.
+MAX_RETRY_AFTER: Final = 24 * 3600.0
+
+_STATUS_TEXT: Final = {
+    400: "refused the request",
+    401: "did not accept the key",
+    402: "says the plan's credits are used up",
+    403: "denied access",
+    404: "does not know this address",
+    408: "gave up waiting",
+    422: "refused the request",
+    429: "asks us to slow down",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, for engines that read more out of an error than its status."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def data(self) -> Any:
+        """The body as JSON, or None where it is none."""
+        try:
+            return orjson.loads(self.body)
+        except orjson.JSONDecodeError:
+            return None
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode("utf-8", "replace")
+
+    @property
+    def is_html(self) -> bool:
+        return "html" in self.headers.get("Content-Type", "") or self.body[:100].lstrip()[:1] == b"<"
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds to wait, from ``Retry-After`` in either of its forms."""
+        return parse_retry_after(self.headers.get("Retry-After"))
+
+
+Classify = Callable[[Reply, str], EngineError | None]
+"""Reads an error reply and its detail text; None leaves it to the general rules."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One engine's door to one host."""
+
+    client: HttpClient
+    engine: str
+    base_url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    timeout: float = TOTAL_TIMEOUT
+    max_bytes: int = MAX_BODY_BYTES
+    classify: Classify | None = None
+
+    def __post_init__(self) -> None:
+        check_base_url(self.base_url, self.engine)
+
+    @cached_property
+    def host(self) -> str:
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
+
+    @cached_property
+    def _proxy(self) -> str | None:
+        return proxy_for(self.base_url)
+
+    async def get(
+        self, path: str, params: Mapping[str, Any] | None = None, *, headers: Mapping[str, str] | None = None
+    ) -> Any:
+        """GET JSON. Parameters that are None are left out."""
+        return self._json(await self.request("GET", path, params=params, headers=headers))
+
+    async def post(self, path: str, body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Any:
+        """POST a JSON body, get JSON. Top-level fields that are None are left out."""
+        data = orjson.dumps({key: value for key, value in body.items() if value is not None})
+        return self._json(
+            await self.request("POST", path, data=data, headers={"Content-Type": "application/json", **(headers or {})})
+        )
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        data: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Send one request and return the reply if its status is 2xx; raise the translated error otherwise."""
+        url = URL(self.base_url.rstrip("/") + path)
+        if params:
+            url = url.extend_query({key: str(value) for key, value in params.items() if value is not None})
+        try:
+            async with self.client.session.request(
+                method,
+                url,
+                data=data,
+                headers={**self.headers, **(headers or {})},
+                allow_redirects=False,
+                proxy=self._proxy,
+                timeout=self.client.timeout(self.timeout),
+            ) as response:
+                body = await self._read(response)
+                reply = Reply(response.status, response.headers, body)
+        except (TimeoutError, aiohttp.ServerTimeoutError):
+            message = f"no answer from {self.host} within {self.timeout:g} s."
+            raise SearchTimeout(
+                message, engine=self.engine, fix="Check the network, or raise SEARCH_TIMEOUT."
+            ) from None
+        except aiohttp.ClientPayloadError:
+            raise BadResponse(f"{self.host} broke off in the middle of its answer.", engine=self.engine) from None
+        except aiohttp.ClientConnectorDNSError:
+            raise Unavailable(
+                f"the name {self.host} cannot be resolved.",
+                engine=self.engine,
+                fix="Check the address and the network.",
+            ) from None
+        except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
+            raise Unavailable(
+                f"no secure connection to {self.host}: {self.scrub(str(error))}",
+                engine=self.engine,
+                fix="Check the system's certificates and clock.",
+            ) from None
+        except aiohttp.ClientConnectorError as error:
+            reason = error.os_error.strerror or type(error.os_error).__name__
+            raise Unavailable(
+                f"cannot connect to {self.host}: {reason}.",
+                engine=self.engine,
+                fix="Check that the service runs, the address and the network.",
+            ) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise Unavailable(
+                f"the connection to {self.host} failed: {self.scrub(str(error) or type(error).__name__)}",
+                engine=self.engine,
+            ) from None
+        if 200 <= reply.status < 300:  # noqa: PLR2004 - the HTTP success range
+            return reply
+        raise self._error(reply)
+
+    def scrub(self, text: str) -> str:
+        """Strike this engine's secrets out of ``text`` and make it one short, plain line."""
+        for secret in self.secrets:
+            if secret:
+                text = text.replace(secret, "***")
+        return truncate(clean(text), 300)
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        # Counted after decompression, so that a small compressed body cannot unfold into a huge one.
+        length = response.content_length
+        if length is not None and length > self.max_bytes:
+            raise self._too_large()
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.content.iter_any():
+            size += len(chunk)
+            if size > self.max_bytes:
+                raise self._too_large()
+            chunks.append(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _too_large(self) -> BadResponse:
+        return BadResponse(
+            f"the answer of {self.host} is larger than {self.max_bytes // 1024} KiB.", engine=self.engine
+        )
+
+    def _json(self, reply: Reply) -> Any:
+        try:
+            return orjson.loads(reply.body)
+        except orjson.JSONDecodeError:
+            kind = "a web page" if reply.is_html else "something that is not JSON"
+            raise BadResponse(
+                f"{self.host} answered with {kind}.",
+                engine=self.engine,
+                fix="Check that the address is the API's and no proxy or login page is in between.",
+            ) from None
+
+    def _error(self, reply: Reply) -> EngineError:
+        detail = self.scrub(error_detail(reply.data))
+        if self.classify is not None:
+            special = self.classify(reply, detail)
+            if special is not None:
+                return special
+        return error_for_status(reply, detail, self.engine, self.host)
+
+
+class HttpClient:
+    """One pool of connections, shared by the engines of a service."""
+
+    def __init__(self, *, user_agent: str = "", connect_timeout: float = CONNECT_TIMEOUT) -> None:
+        self._user_agent = user_agent or _default_user_agent()
+        self._connect_timeout = connect_timeout
+        self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
+        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The running loop's session."""
+        return self._sessions.get()
+
+    def timeout(self, total: float) -> aiohttp.ClientTimeout:
+        """Return the limits on connecting, on silence between two reads, and on the whole exchange."""
+        found = self._timeouts.get(total)
+        if found is None:
+            found = aiohttp.ClientTimeout(total=total, sock_connect=min(self._connect_timeout, total), sock_read=total)
+            self._timeouts[total] = found
+        return found
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=200, keepalive_timeout=60, ttl_dns_cache=300),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": self._user_agent, "Accept": "application/json"},
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections of every loop that used this client."""
+        here = asyncio.get_running_loop()
+        for loop, session in self._sessions.drain():
+            if loop is here:
+                await session.close()
+            elif loop.is_running():
+                asyncio.run_coroutine_threadsafe(session.close(), loop)
+            elif session.connector is not None:
+                # The loop is gone (asyncio.run ended): nothing can be awaited there, only dropped.
+                with suppress(RuntimeError):
+                    session.connector._close()  # noqa: SLF001 - the only way without a running loop
+                session.detach()
+
+
+def error_for_status(reply: Reply, detail: str, engine: str, host: str) -> EngineError:
+    """Translate an HTTP status by the rules that hold for most providers."""
+    status = reply.status
+    said = f": {detail}" if detail else "."
+    message = f"{host} {_STATUS_TEXT.get(status, 'failed')} (HTTP {status}){said}"
+    common: dict[str, Any] = {"engine": engine, "status": status}
+    if status in {401, 403}:
+        return AuthFailed(message, fix=f"Check the key of {engine}.", **common)
+    if status == 402:  # noqa: PLR2004
+        return QuotaExceeded(
+            message, fix=f"Top up the {engine} plan or wait for its reset.", retry_after=reply.retry_after, **common
+        )
+    if status == 429:  # noqa: PLR2004
+        return RateLimited(message, fix="Wait a moment or lower the pace.", retry_after=reply.retry_after, **common)
+    if status == 408 or status >= 500:  # noqa: PLR2004
+        return Unavailable(
+            message, retry_after=reply.retry_after, fix="The provider has a problem; try again later.", **common
+        )
+    if 300 <= status < 400:  # noqa: PLR2004
+        return BadResponse(
+            f"{host} answered with a redirect (HTTP {status}), which is not followed.",
+            fix="Set the base URL to the final address.",
+            **common,
+        )
+    if status in {404, 405, 410}:
+        return BadResponse(message, fix=f"Check the base URL of {engine}.", **common)
+    return RequestRejected(message, **common)
+
+
+def error_detail(data: Any) -> str:
+    """Find the human sentence in a provider's error body, whatever shape it has."""
+    for key in ("detail", "error", "errors", "message", "userMessage", "msg"):
+        if isinstance(data, dict) and data.get(key):
+            found = error_detail(data[key])
+            if found:
+                return found
+    if isinstance(data, list) and data:
+        return error_detail(data[0])
+    return data if isinstance(data, str) else ""
+
+
+def parse_retry_after(value: str | None, now: datetime | None = None) -> float | None:
+    """Read ``Retry-After``: seconds or an HTTP date. None where it is absent or unreadable."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    if seconds != seconds:  # noqa: PLR0124 - "nan" is a float
+        return None
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER)
+
+
+def check_base_url(url: str, engine: str) -> None:
+    """Refuse an address that is not plain http(s) with a host."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+        _ = parts.port
+    except ValueError:
+        usable = False
+    if not usable:
+        shown = url.rpartition("@")[2]  # whatever stands before an @ may be a password
+        raise ConfigurationError(
+            f"{shown!r} is not a usable address.", engine=engine, fix="Give it as http(s)://host[:port][/path]."
+        )
+
+
+def proxy_for(url: str) -> str | None:
+    """Return the proxy that the environment sets for ``url``; never one for this machine itself."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if host in {"localhost", "::1"} or host.startswith("127."):
+        return None
+    proxies = urllib.request.getproxies()
+    if not proxies or urllib.request.proxy_bypass(host):
+        return None
+    return proxies.get(parts.scheme) or proxies.get("all")
+
+
+def _default_user_agent() -> str:
+    from qiusuo import __version__  # noqa: PLC0415 - the package imports this module lazily
+
+    return f"qiusuo/{__version__}"

@@ -1,0 +1,214 @@
+"""Value objects that every layer speaks: the query, a result, the receipt and the response.
+
+All are frozen; nothing here imports anything outside the standard library.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+
+class SearchType(StrEnum):
+    """What kind of pages are wanted."""
+
+    GENERAL = "general"
+    NEWS = "news"
+    REGULATION = "regulation"
+    CASE = "case"
+
+
+class Freshness(StrEnum):
+    """How old a result may be."""
+
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
+class Outcome(StrEnum):
+    """How one attempt at one engine ended."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    BLOCKED = "blocked"
+    RATE_LIMITED = "rate_limited"
+    QUOTA = "quota"
+    AUTH = "auth"
+    TIMEOUT = "timeout"
+    UNAVAILABLE = "unavailable"
+    BAD_RESPONSE = "bad_response"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of an engine. ``language`` is a BCP 47 tag (``zh-CN``), ``region`` a two-letter country."""
+
+    text: str
+    type: SearchType = SearchType.GENERAL
+    language: str | None = None
+    region: str | None = None
+    freshness: Freshness | None = None
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+
+    @property
+    def wants_news(self) -> bool:
+        return self.type is SearchType.NEWS
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResultItem:
+    """One result. ``source`` is the site's host; ``engines`` lists who found it."""
+
+    title: str
+    url: str
+    snippet: str
+    source: str = ""
+    published_at: str | None = None
+    score: float | None = None
+    engines: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            object.__setattr__(self, "source", domain_of(self.url))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the item in its JSON shape; optional fields only where they are known."""
+        data: dict[str, Any] = {
+            "title": self.title,
+            "url": self.url,
+            "snippet": self.snippet,
+            "source": self.source,
+        }
+        if self.published_at is not None:
+            data["publishedAt"] = self.published_at
+        if self.score is not None:
+            data["score"] = self.score
+        if self.engines:
+            data["engines"] = list(self.engines)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SearchResultItem:
+        """Rebuild an item from ``to_dict``."""
+        return cls(
+            title=data["title"],
+            url=data["url"],
+            snippet=data["snippet"],
+            source=data["source"],
+            published_at=data.get("publishedAt"),
+            score=data.get("score"),
+            engines=tuple(data.get("engines", ())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One line of the receipt: which engine was asked, how it ended, how long it took and why.
+
+    ``skipped`` means that no request was made (the engine was cooling down, out of quota, or over its pace).
+    ``notes`` says what the engine could not honour or left out.
+    """
+
+    engine: str
+    outcome: Outcome
+    ms: int
+    reason: str = ""
+    fix: str = ""
+    retry_after: float | None = None
+    skipped: bool = False
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attempt in its JSON shape."""
+        data: dict[str, Any] = {"engine": self.engine, "outcome": self.outcome.value, "ms": self.ms}
+        if self.reason:
+            data["reason"] = self.reason
+        if self.fix:
+            data["fix"] = self.fix
+        if self.retry_after is not None:
+            data["retryAfter"] = round(self.retry_after, 1)
+        if self.skipped:
+            data["skipped"] = True
+        if self.notes:
+            data["notes"] = list(self.notes)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Attempt:
+        """Rebuild an attempt from ``to_dict``."""
+        return cls(
+            engine=data["engine"],
+            outcome=Outcome(data["outcome"]),
+            ms=data["ms"],
+            reason=data.get("reason", ""),
+            fix=data.get("fix", ""),
+            retry_after=data.get("retryAfter"),
+            skipped=data.get("skipped", False),
+            notes=tuple(data.get("notes", ())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResponse:
+    """Results with their receipt. ``search_time`` is in milliseconds.
+
+    ``cached`` marks an answer from the cache; ``stale`` one that is past its time and was served because no engine
+    could answer.
+    """
+
+    query: str
+    results: tuple[SearchResultItem, ...]
+    provider: str
+    attempts: tuple[Attempt, ...] = ()
+    type: SearchType = SearchType.GENERAL
+    search_time: int = 0
+    cached: bool = False
+    stale: bool = False
+
+    @property
+    def total_results(self) -> int:
+        return len(self.results)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the response in its JSON shape (camelCase)."""
+        return {
+            "query": self.query,
+            "type": self.type.value,
+            "results": [item.to_dict() for item in self.results],
+            "totalResults": len(self.results),
+            "searchTime": self.search_time,
+            "cached": self.cached,
+            "stale": self.stale,
+            "provider": self.provider,
+            "attempts": [attempt.to_dict() for attempt in self.attempts],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SearchResponse:
+        """Rebuild a response from ``to_dict``."""
+        return cls(
+            query=data["query"],
+            results=tuple(SearchResultItem.from_dict(item) for item in data["results"]),
+            provider=data["provider"],
+            attempts=tuple(Attempt.from_dict(item) for item in data["attempts"]),
+            type=SearchType(data["type"]),
+            search_time=data["searchTime"],
+            cached=data["cached"],
+            stale=data["stale"],
+        )
+
+
+def domain_of(url: str) -> str:
+    """Return the host of ``url`` without ``www.``, or an empty string if it has none."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+    return host.removeprefix("www.")

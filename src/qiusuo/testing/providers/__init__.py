@@ -1,0 +1,1 @@
+"""How each provider talks, one module each: ``from qiusuo.testing.providers.tavily import Tavily``."""

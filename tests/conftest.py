@@ -1,0 +1,52 @@
+"""Shared by all tests: no network but loopback, no settings of the machine they run on."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import Any
+
+import pytest
+
+_LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
+
+
+class OutsideNetworkBlocked(AssertionError):
+    """A test tried to leave this machine."""
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection and every look-up that would leave loopback."""
+    connect, resolve = socket.socket.connect, socket.getaddrinfo
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        if (
+            self.family in {socket.AF_INET, socket.AF_INET6}
+            and not str(address[0]).startswith("127.")
+            and address[0] not in _LOCAL
+        ):
+            raise OutsideNetworkBlocked(f"connection to {address}")
+        connect(self, address)
+
+    def guarded_resolve(host: Any, *args: Any, **kwargs: Any) -> Any:
+        name = host.decode() if isinstance(host, bytes) else host or ""
+        if name not in _LOCAL and not name.startswith("127."):
+            raise socket.gaierror(socket.EAI_NONAME, f"blocked in tests: {name}")
+        return resolve(host, *args, **kwargs)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded_connect)
+    monkeypatch.setattr(socket, "getaddrinfo", guarded_resolve)
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Hide keys, proxies and configuration of the machine from the code under test."""
+    for name in list(os.environ):
+        if (
+            name.startswith(("SEARCH_", "SEARXNG_", "QIUSUO_"))
+            or name.endswith("_API_KEY")
+            or name.lower().endswith("_proxy")
+        ):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
