@@ -5,10 +5,14 @@ All are frozen; nothing here imports anything outside the standard library.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
+
+# Nearly every host; the others (ports, user names, IPv6, a query right behind) take the slow way.
+_PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+").fullmatch
 
 
 class SearchType(StrEnum):
@@ -56,6 +60,18 @@ class Query:
     freshness: Freshness | None = None
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is nothing but words."""
+        return not (
+            self.language
+            or self.region
+            or self.freshness
+            or self.include_domains
+            or self.exclude_domains
+            or self.type is SearchType.NEWS
+        )
 
     @property
     def wants_news(self) -> bool:
@@ -207,8 +223,10 @@ class SearchResponse:
 
 def domain_of(url: str) -> str:
     """Return the host of ``url`` without ``www.``, or an empty string if it has none."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-    return host.removeprefix("www.")
+    host = url.partition("://")[2].partition("/")[0]
+    if not _PLAIN_HOST(host):
+        try:
+            host = urlsplit(url).hostname or ""
+        except ValueError:
+            return ""
+    return host.lower().removeprefix("www.")

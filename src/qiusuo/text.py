@@ -11,11 +11,10 @@ from qiusuo.models import Freshness
 
 # Only real tags: "a < b and c > d" is prose and stays.
 _TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]*|!--.*?--)>", re.DOTALL)
-# C0/C1 controls but for the blanks that are folded below, and the invisible direction and zero-width marks.
+# C0/C1 controls, and the invisible direction and zero-width marks.
 _CONTROL = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
-_BLANKS = re.compile(r"\s+")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")
@@ -38,8 +37,9 @@ def clean(text: object, limit: int | None = None) -> str:
         text = _TAG.sub("", text)
     if "&" in text:
         text = html.unescape(text)
-    text = _CONTROL.sub("", text)
-    text = _BLANKS.sub(" ", text).strip()
+    if not text.isprintable():
+        text = _CONTROL.sub("", text)
+    text = " ".join(text.split())
     return text if limit is None else truncate(text, limit)
 
 

@@ -125,6 +125,8 @@ class SearchEngine(ABC):
     def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
         """Say what of this query the engine cannot honour; it goes into the receipt."""
         found: list[str] = []
+        if query.is_plain and num_results <= self.max_results and self.query_text(query) == query.text:
+            return ()
         asked = {
             Feature.NEWS: query.wants_news,
             Feature.LANGUAGE: query.language,
@@ -149,6 +151,29 @@ class SearchEngine(ABC):
     def count(self, num_results: int) -> int:
         """Clamp the number of results to what the provider can give."""
         return max(1, min(num_results, self.max_results))
+
+    def item(
+        self,
+        title: object,
+        url: object,
+        snippet: object,
+        *,
+        date: object = None,
+        score: object = None,
+        source: str = "",
+    ) -> SearchResultItem | None:
+        """Build one clean result; None without a web address."""
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            return None
+        return SearchResultItem(
+            title=clean(title, MAX_TITLE_CHARS) or url,
+            url=url.strip(),
+            snippet=clean(snippet, MAX_SNIPPET_CHARS),
+            source=source,
+            published_at=iso_date(date),
+            score=float(score) if isinstance(score, int | float) else None,
+            engines=(self.name,),
+        )
 
 
 class HttpEngine(SearchEngine):
@@ -234,29 +259,6 @@ class HttpEngine(SearchEngine):
         if skipped:
             notes = (*notes, f"{skipped} unreadable results skipped")
         return EngineResults(items, notes)
-
-    def item(
-        self,
-        title: object,
-        url: object,
-        snippet: object,
-        *,
-        date: object = None,
-        score: object = None,
-        source: str = "",
-    ) -> SearchResultItem | None:
-        """Build one clean result; None without a web address."""
-        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-            return None
-        return SearchResultItem(
-            title=clean(title, MAX_TITLE_CHARS) or url,
-            url=url.strip(),
-            snippet=clean(snippet, MAX_SNIPPET_CHARS),
-            source=source,
-            published_at=iso_date(date),
-            score=float(score) if isinstance(score, int | float) else None,
-            engines=(self.name,),
-        )
 
     def bad_shape(self, what: str) -> BadResponse:
         """Return the error for an answer that is JSON, but not this provider's."""

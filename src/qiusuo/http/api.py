@@ -250,7 +250,7 @@ class HttpClient:
         """Return the limits on connecting, on silence between two reads, and on the whole exchange."""
         found = self._timeouts.get(total)
         if found is None:
-            found = aiohttp.ClientTimeout(total=total, sock_connect=min(self._connect_timeout, total), sock_read=total)
+            found = aiohttp.ClientTimeout(total=total, sock_connect=min(self._connect_timeout, total))
             self._timeouts[total] = found
         return found
 
@@ -268,6 +268,7 @@ class HttpClient:
             if loop is here:
                 await session.close()
             elif loop.is_running():
+                # Not awaited: that loop may be the very one that waits for us.
                 asyncio.run_coroutine_threadsafe(session.close(), loop)
             elif session.connector is not None:
                 # The loop is gone (asyncio.run ended): nothing can be awaited there, only dropped.

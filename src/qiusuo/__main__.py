@@ -1,0 +1,5 @@
+"""``python -m qiusuo``."""
+
+from qiusuo.cli import main
+
+main()

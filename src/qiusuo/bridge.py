@@ -1,0 +1,72 @@
+"""The one bridge from synchronous code to the async core: an event loop in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+CLOSING_TIME = 1.0
+
+
+class SyncBridge:
+    """Runs coroutines on one background loop, so that connections are kept between calls.
+
+    Works inside a running loop too (notebooks), where ``asyncio.run`` would refuse.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run ``work`` to its end and return its result; an interrupt of the caller cancels it."""
+        future = asyncio.run_coroutine_threadsafe(work, self._running_loop())
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """Stop the loop and its thread."""
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                loop = asyncio.new_event_loop()
+                # A daemon: a program that forgets to close the service must still be able to end.
+                self._thread = threading.Thread(target=_run_loop, args=(loop,), name="qiusuo-sync", daemon=True)
+                self._thread.start()
+                self._loop = loop
+            return self._loop
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.run_until_complete(_finish())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+async def _finish() -> None:
+    """Let what is under way (the closing of connections) end, and cancel what takes too long."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    if tasks:
+        _, slow = await asyncio.wait(tasks, timeout=CLOSING_TIME)
+        for task in slow:
+            task.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)

@@ -1,0 +1,80 @@
+"""``qiusuo search``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from qiusuo.cli.exits import Exit, error_lines, exit_code
+from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.errors import AllEnginesFailed, SearchError
+from qiusuo.models import Attempt, SearchResponse
+from qiusuo.pipeline.request import SearchOptions
+from qiusuo.service import SearchService
+
+
+def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bool) -> Exit:
+    """Search, print, and return the exit code."""
+    words = words_for_terminal()
+    out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+    try:
+        with SearchService.from_settings() as service, err.status(words("searching")):
+            response = service.search(query, **options)
+    except SearchError as error:
+        if as_json:
+            sys.stdout.write(json.dumps(error.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        else:
+            for line in error_lines(error, words):
+                err.print(escape(line))
+            if explain and isinstance(error, AllEnginesFailed):
+                err.print(receipt_table(error.attempts, words))
+        return exit_code(error)
+    if as_json:
+        sys.stdout.write(json.dumps(response.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    else:
+        _print_results(response, out, words)
+        _print_summary(response, err, words)
+        if explain:
+            err.print(receipt_table(response.attempts, words))
+    return Exit.OK if response.results else Exit.NOTHING_FOUND
+
+
+def receipt_table(attempts: Iterable[Attempt], words: Words) -> Table:
+    """Lay out the receipt."""
+    table = Table(title=words("receipt"), title_justify="left", title_style="bold", show_edge=False, pad_edge=False)
+    for column in ("engine", "outcome", "time", "why"):
+        table.add_column(words(column), overflow="fold", justify="right" if column == "time" else "left")
+    for attempt in attempts:
+        outcome = words.outcome(attempt.outcome)
+        if attempt.skipped:
+            outcome += f" ({words('skipped')})"
+        why = "; ".join(part for part in (attempt.reason, *attempt.notes) if part)
+        table.add_row(attempt.engine, outcome, f"{attempt.ms} ms", escape(why))
+    return table
+
+
+def _print_results(response: SearchResponse, out: Console, words: Words) -> None:
+    if not response.results:
+        out.print(words("nothing"))
+    for number, item in enumerate(response.results, 1):
+        date = f" · {item.published_at}" if item.published_at else ""
+        found_by = f" · {', '.join(item.engines)}" if len(item.engines) > 1 else ""
+        out.print(f"[bold]{number}. {escape(item.title)}[/bold]")
+        out.print(f"   [cyan]{escape(item.url)}[/cyan]")
+        if item.snippet:
+            out.print(f"   {escape(item.snippet)}")
+        out.print(f"   [dim]{escape(item.source + date + found_by)}[/dim]\n")
+
+
+def _print_summary(response: SearchResponse, err: Console, words: Words) -> None:
+    line = words("summary", count=response.total_results, provider=response.provider, ms=response.search_time)
+    if response.stale:
+        line += f" · {words('stale')}"
+    elif response.cached:
+        line += f" · {words('cached')}"
+    err.print(f"[dim]{escape(line)}[/dim]")

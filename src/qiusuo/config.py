@@ -1,0 +1,348 @@
+"""All configuration, read in one place: arguments > environment > configuration file > defaults.
+
+The names that users already have (``SEARCH_TIMEOUT``, ``SEARXNG_URL``, ``TAVILY_API_KEY`` …) are kept; everything else
+is ``QIUSUO_*``. The file is TOML, JSON or YAML: the one that ``QIUSUO_CONFIG`` names, else ``config.toml`` (``.json``,
+``.yaml``) in the user's configuration folder for ``qiusuo``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic_core.core_schema import ValidationInfo
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from qiusuo.errors import ConfigurationError
+from qiusuo.models import SearchType
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_SEARXNG_URL: Final = "http://localhost:8080"
+REGULATION_SITES: Final = ("flk.npc.gov.cn", "npc.gov.cn", "gov.cn", "court.gov.cn", "spp.gov.cn", "moj.gov.cn")
+CASE_SITES: Final = ("rmfyalk.court.gov.cn", "court.gov.cn", "spp.gov.cn", "wenshu.court.gov.cn")
+MAX_FILE_BYTES: Final = 1024 * 1024
+
+NameList = Annotated[tuple[str, ...], NoDecode]
+"""A list in files, a comma list in the environment."""
+
+
+class EngineSettings(BaseModel):
+    """What can be set for one engine under ``[engines.NAME]``; other keys go to the engine itself."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    api_key: SecretStr | None = Field(None, description="The provider's key; its environment variable wins.")
+    base_url: str | None = Field(None, description="Another address for the provider's API.")
+    timeout: float | None = Field(None, gt=0, le=120, description="Seconds for one request, within the search's own.")
+    monthly_quota: int | None = Field(None, ge=0, description="Searches per calendar month; near it requests queue.")
+    requests_per_second: float | None = Field(None, gt=0, description="Pace that is never exceeded.")
+    max_concurrency: int = Field(10, ge=1, le=1000, description="Requests in flight at once.")
+    store_results: Literal["shared", "memory", "never"] | None = Field(
+        None, description="Where results may be kept: any cache, this process only, or nowhere."
+    )
+
+
+class Settings(BaseSettings):
+    """The whole configuration. Invalid values of the first group fall back to their default with a log line."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="QIUSUO_",
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        validate_default=False,
+    )
+
+    provider_priority: NameList | None = Field(
+        None,
+        validation_alias=AliasChoices("provider_priority", "SEARCH_PROVIDER_PRIORITY"),
+        description="Engines in the order in which they are tried; only these take part.",
+    )
+    cache_ttl: float = Field(
+        3600,
+        ge=0,
+        validation_alias=AliasChoices("cache_ttl", "SEARCH_CACHE_TTL"),
+        description="Seconds for which general results are kept; 0 switches the cache off.",
+    )
+    rate_limit: int = Field(
+        10,
+        ge=0,
+        validation_alias=AliasChoices("rate_limit", "SEARCH_RATE_LIMIT"),
+        description="Searches per user and minute; 0: no limit. Callers without a user are limited only if it is set.",
+    )
+    max_results: int = Field(
+        10,
+        ge=1,
+        le=50,
+        validation_alias=AliasChoices("max_results", "SEARCH_MAX_RESULTS"),
+        description="Results of a search that does not ask for a number.",
+    )
+    timeout: float = Field(
+        5.0,
+        gt=0,
+        le=120,
+        validation_alias=AliasChoices("timeout", "SEARCH_TIMEOUT"),
+        description="Seconds for a whole search, all attempts together.",
+    )
+    language: str = Field(
+        "auto",
+        pattern=r"^(auto|all|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)$",
+        validation_alias=AliasChoices("language", "SEARCH_LANGUAGE"),
+        description="Language of results (zh-CN, en …); auto follows the query's script.",
+    )
+    snippet_length: int = Field(
+        200,
+        ge=20,
+        le=5000,
+        validation_alias=AliasChoices("snippet_length", "SEARCH_SNIPPET_LENGTH"),
+        description="Characters of each snippet that a model gets to see.",
+    )
+    searxng_url: str | None = Field(
+        None,
+        pattern=r"^https?://[^\s/?#]+[^\s?#]*$",
+        validation_alias=AliasChoices("searxng_url", "SEARXNG_URL"),
+        description=f"Address of your SearXNG. Unset: {DEFAULT_SEARXNG_URL} is used if a SearXNG answers there.",
+    )
+
+    region: str | None = Field(None, pattern=r"^[A-Za-z]{2}$", description="Two-letter country of results.")
+    redis_url: SecretStr | None = Field(
+        None, description="Redis or Valkey that shares cache, limits, quotas and cooldowns between processes."
+    )
+    hedge_delay: float = Field(
+        1.2,
+        ge=0,
+        le=60,
+        description="Seconds after which the next engine starts beside a silent one; 0 switches it off.",
+    )
+    hedge_paid: bool = Field(False, description="Hedge also between two engines that both cost money.")
+    cache_ttl_news: float = Field(3600, ge=0, description="Seconds for news results.")
+    cache_ttl_case: float = Field(6 * 3600, ge=0, description="Seconds for case results.")
+    cache_ttl_regulation: float = Field(24 * 3600, ge=0, description="Seconds for regulation results.")
+    cache_stale: float = Field(
+        24 * 3600,
+        ge=0,
+        description="Seconds past its time for which an entry may still be served when every engine fails.",
+    )
+    cache_size: int = Field(2000, ge=1, le=1_000_000, description="Entries of the cache in memory.")
+    sort_words: bool = Field(False, description="Treat queries with the same words in another order as the same.")
+    merge_engines: int = Field(
+        3, ge=2, le=20, description="How many engines a merged search asks, unless it names them."
+    )
+    regulation_sites: NameList = Field(REGULATION_SITES, description="Sites preferred by regulation searches.")
+    case_sites: NameList = Field(CASE_SITES, description="Sites preferred by case searches.")
+    regulation_keyword: str = Field("法律法规", description="Added to regulation queries that name no kind of law.")
+    case_keyword: str = Field("裁判文书", description="Added to case queries that name no kind of judgment.")
+    engines: dict[str, EngineSettings] = Field(default_factory=dict, description="Settings of single engines.")
+
+    _environ: Mapping[str, str] = PrivateAttr(default_factory=lambda: dict(os.environ))
+    _file: Path | None = PrivateAttr(None)
+
+    SEED_FIELDS: ClassVar[tuple[str, ...]] = (
+        "provider_priority", "cache_ttl", "rate_limit", "max_results", "timeout", "language", "snippet_length",
+        "searxng_url",
+    )  # fmt: skip
+
+    @classmethod
+    def load(cls, config_file: Path | str | None = None, **arguments: Any) -> Settings:
+        """Read the configuration; ``arguments`` win over everything.
+
+        Raises:
+            ConfigurationError: the file cannot be read, or a value outside the first group is not valid.
+        """
+        path = Path(config_file).expanduser() if config_file else find_config_file()
+        values = read_config_file(path) if path else {}
+        try:
+            settings = _above_file(cls, values)(**arguments)
+        except ValidationError as error:
+            raise ConfigurationError(_explain(error, path), fix="Correct the value or remove it.") from None
+        settings._file = path  # noqa: SLF001 - our own
+        return settings
+
+    @property
+    def config_file(self) -> Path | None:
+        """The file that was read, if any."""
+        return self._file
+
+    def env(self, name: str) -> str | None:
+        """Return an environment variable as it was when the settings were read; None where it is blank."""
+        return (self._environ.get(name) or "").strip() or None
+
+    def ttl_for(self, search_type: SearchType) -> float:
+        """Return how long results of a type are fresh; a zero ``cache_ttl`` switches all caching off."""
+        if not self.cache_ttl:
+            return 0.0
+        return {
+            SearchType.NEWS: self.cache_ttl_news,
+            SearchType.CASE: self.cache_ttl_case,
+            SearchType.REGULATION: self.cache_ttl_regulation,
+        }.get(search_type, self.cache_ttl)
+
+    def engine(self, name: str) -> EngineSettings:
+        """Return the settings of one engine, defaults where none are given."""
+        return self.engines.get(name) or EngineSettings()
+
+    @field_validator("provider_priority", "regulation_sites", "case_sites", mode="before")
+    @classmethod
+    def _split_commas(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            # People type the Chinese comma too.
+            return tuple(part.strip() for part in value.replace("，", ",").split(",") if part.strip())
+        return value
+
+    @field_validator("provider_priority")
+    @classmethod
+    def _lower_names(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        names = tuple(dict.fromkeys(name.strip().lower() for name in value)) if value else None
+        return names or None
+
+    @field_validator(*SEED_FIELDS, mode="wrap")
+    @classmethod
+    def _fall_back(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        try:
+            return handler(value)
+        except ValidationError as error:
+            name = str(info.field_name)
+            default = cls.model_fields[name].get_default()
+            shown = value if name != "searxng_url" else str(value).rpartition("@")[2]
+            logger.warning(
+                "%s: %r is not valid (%s); the default %r is used",
+                variable_name(name),
+                shown,
+                error.errors()[0]["msg"],
+                default,
+            )
+            return default
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the interface has it
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - not used: a key in a stray .env would surprise
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - not used
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings
+
+
+def _above_file(base: type[Settings], values: dict[str, Any]) -> type[Settings]:
+    """Return the settings class with the values of a file below its environment."""
+    if not values:
+        return base
+
+    class FileSettings(base):  # type: ignore[valid-type,misc]
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            *sources: PydanticBaseSettingsSource,
+            **named: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            above = super().settings_customise_sources(settings_cls, *sources, **named)
+            return (*above, InitSettingsSource(settings_cls, init_kwargs=values))
+
+    return FileSettings
+
+
+def variable_name(field: str) -> str:
+    """Return the environment variable that sets a field."""
+    alias = Settings.model_fields[field].validation_alias
+    if isinstance(alias, AliasChoices):
+        return str(alias.choices[-1])
+    return f"QIUSUO_{field.upper()}"
+
+
+def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the user's configuration folder for Qiusuo."""
+    if os.name == "nt" and environ.get("APPDATA"):
+        return Path(environ["APPDATA"]) / "qiusuo"
+    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "qiusuo"
+
+
+def find_config_file(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the configuration file: the one that is named (it must be there), else the user's, else None."""
+    named = environ.get("QIUSUO_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    for suffix in _READERS:
+        path = config_folder(environ) / f"config{suffix}"
+        if path.is_file():
+            return path
+    return None
+
+
+def read_config_file(path: Path) -> dict[str, Any]:
+    """Read a TOML, JSON or YAML file.
+
+    Raises:
+        ConfigurationError: it is missing, too large, of another kind, or cannot be parsed.
+    """
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ConfigurationError(f"{path}: unknown kind of configuration file.", fix="Use .toml, .json, .yaml or .yml.")
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ConfigurationError(f"{path} is larger than 1 MiB.", fix="Name the right file in QIUSUO_CONFIG.")
+        data = reader(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be read: {error.strerror}.", fix="Create it or correct QIUSUO_CONFIG."
+        ) from None
+    except ValueError as error:  # JSON, TOML and encoding errors
+        raise ConfigurationError(f"{path} cannot be parsed: {error}", fix="Correct the file at that place.") from None
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigurationError(f"{path} holds no table of settings.", fix="See the documentation for an example.")
+    return data
+
+
+def _read_yaml(text: str) -> Any:
+    import yaml  # noqa: PLC0415 - only those who use YAML pay for it
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    ".toml": tomllib.loads,
+    ".json": json.loads,
+    ".yaml": _read_yaml,
+    ".yml": _read_yaml,
+}
+
+
+def _explain(error: ValidationError, path: Path | None) -> str:
+    where = f" ({path})" if path else ""
+    problems = "; ".join(
+        f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+        for problem in error.errors(include_input=False)
+    )
+    return f"The configuration{where} is not valid: {problems}."

@@ -1,0 +1,321 @@
+"""SearXNG, a metasearch engine that people run themselves: https://docs.searxng.org"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Final, Self
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from qiusuo.engines.base import EngineOptions, EngineResults, Feature, HttpEngine, Joins, field_of, with_sites
+from qiusuo.errors import (
+    ApiDisabled,
+    AuthFailed,
+    Blocked,
+    ConfigurationError,
+    EngineError,
+    RateLimited,
+    SearchError,
+    SearchTimeout,
+    Unavailable,
+)
+from qiusuo.http import HttpClient, Reply
+from qiusuo.models import Freshness, Query, SearchResultItem
+
+DETECT_TIMEOUT: Final = 0.5
+MAX_PAGES: Final = 5
+# A page mixes the answers of all its engines; more than this is nothing SearXNG sends.
+_MAX_ROWS: Final = 1000
+_MAX_NAMED_ENGINES: Final = 8
+
+_HEADERS: Final = {
+    # Its bot detection wants text/html among the accepted types, and an Accept-Language. The latter is also the
+    # language of the messages in unresponsive_engines, which are read below; that of results is a parameter.
+    "Accept": "application/json, text/html;q=0.9",
+    "Accept-Language": "en",
+}
+
+_START: Final = (
+    "Start it (docker run -d -p 127.0.0.1:8080:8080 -e SEARXNG_SECRET=any-random-text -v ./searxng:/etc/searxng "
+    "docker.io/searxng/searxng) or set SEARXNG_URL to where it runs. "
+    "Its settings.yml needs search.formats: [html, json]."
+)
+_JSON_OFF: Final = (
+    "Add json to search.formats in its settings.yml (formats: [html, json]) and restart SearXNG. "
+    "If it is there already, a proxy in front denies access."
+)
+_LIMITER: Final = (
+    "Its limiter lets through about 4 API calls an hour: for a private instance set server.limiter: false in "
+    "settings.yml and restart it."
+)
+_LOGIN: Final = "Something in front of it wants a login: set basic_auth or headers under [engines.searxng]."
+
+# A token that SearXNG may take as a command: !engine, !!elsewhere, :language, <timeout.
+_COMMAND: Final = re.compile(r"(?<!\S)[!:<]\S*")
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
+_REGION: Final = re.compile(r"[A-Za-z]{2}")
+_SCRIPT_REGION: Final = {"hans": "CN", "hant": "TW"}
+
+Silent = dict[str, str]
+"""The engines of SearXNG that did not answer, with their messages."""
+
+
+class SearxngEngine(HttpEngine):
+    """Your own SearXNG: free, asks many engines at once.
+
+    ``basic_auth`` (``user:password``) and ``headers`` are for a proxy in front of it; their values are never shown.
+    """
+
+    name = "searxng"
+    label = "SearXNG"
+    docs_url = "https://docs.searxng.org"
+    base_url = "http://localhost:8080"
+    url_env = ("SEARXNG_URL",)
+    priority = 100
+    costs_money = False
+    joins = Joins.DETECTED
+    # As a GET parameter each Chinese character takes nine bytes, and proxies cut addresses at 8 KiB.
+    max_query_chars = 800
+    features: ClassVar = frozenset(Feature)
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        *,
+        base_url: str | None = None,
+        timeout: float | None = None,
+        http: HttpClient | None = None,
+        headers: Mapping[str, str] | None = None,
+        basic_auth: str | None = None,
+    ) -> None:
+        address, login = _split_login(base_url or self.base_url)
+        # People also paste the address of the search page.
+        super().__init__(api_key, base_url=address.rstrip("/").removesuffix("/search"), timeout=timeout, http=http)
+        secrets = list(self.endpoint.secrets)
+        own = {**_HEADERS, **self.endpoint.headers}
+        basic_auth = basic_auth or login
+        if basic_auth:
+            token = b64encode(basic_auth.encode()).decode()
+            own["Authorization"] = f"Basic {token}"
+            secrets += [basic_auth, token, basic_auth.partition(":")[2]]
+        for name, value in (headers or {}).items():
+            own[name] = value
+            secrets += [value, value.rpartition(" ")[2]]
+        self.endpoint = replace(self.endpoint, headers=own, secrets=tuple(secrets))
+
+    @classmethod
+    def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
+        return cls(
+            options.api_key,
+            base_url=options.base_url,
+            timeout=options.timeout,
+            http=http,
+            headers=_check_headers(options.extra.get("headers")),
+            basic_auth=_check_basic_auth(options.extra.get("basic_auth")),
+        )
+
+    async def detect(self) -> bool:
+        """Tell whether a SearXNG answers at the address. Takes half a second at most and never raises."""
+        probe = replace(self.endpoint, timeout=DETECT_TIMEOUT)
+        try:
+            data = await probe.get("/config")
+        except SearchError:
+            return False
+        return isinstance(field_of(data, "engines"), list) and ("version" in data or "instance_name" in data)
+
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
+        count = self.count(num_results)
+        params = {
+            "q": with_sites(query, plain_words(self.query_text(query)), max_chars=self.max_query_chars),
+            "format": "json",
+            "language": searxng_language(query),
+            "categories": "news" if query.wants_news else None,
+            # SearXNG knows no hour: a day is the nearest that leaves nothing out.
+            "time_range": ("day" if query.freshness is Freshness.HOUR else query.freshness.value)
+            if query.freshness
+            else None,
+        }
+        found: dict[str, SearchResultItem] = {}
+        notes: list[str] = []
+        silent: Silent = {}
+        deadline = asyncio.get_running_loop().time() + self.endpoint.timeout
+        for number in range(1, MAX_PAGES + 1):
+            try:
+                # The first page has the endpoint's own timeout, whose error names host and seconds.
+                async with asyncio.timeout_at(deadline if number > 1 else None):
+                    page, missing = await self._page(params, number)
+            except (EngineError, TimeoutError) as error:
+                if number == 1:
+                    raise
+                notes.append(f"page {number} failed: {getattr(error, 'message', '') or 'no time left.'}")
+                break
+            silent |= missing
+            notes += page.notes
+            before = len(found)
+            for item in page:
+                found.setdefault(item.url, item)
+            if len(found) >= count or len(found) == before:
+                break
+        if silent:
+            if not found:
+                raise self._nobody_answered(silent)
+            notes.append(f"did not answer: {_listed(silent)}")
+        return EngineResults(list(found.values())[:count], notes)
+
+    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+        found = super().notes(query, num_results)
+        if searxng_language(query) == "all" and (query.language or query.region):
+            found += ("language not known to SearXNG" if query.language else "ignored: region (needs a language)",)
+        if plain_words(query.text) != query.text:
+            found += ("SearXNG commands in the query taken as plain words",)
+        return found
+
+    def classify(self, reply: Reply, detail: str) -> EngineError | None:
+        host = self.endpoint.host
+        if reply.status == 403 and reply.is_html:  # noqa: PLR2004 - HTTP
+            return ApiDisabled(
+                f"{host} does not give results as JSON (HTTP 403).", engine=self.name, status=403, fix=_JSON_OFF
+            )
+        if reply.status in {401, 403}:
+            said = f": {detail}" if detail else "."
+            return AuthFailed(
+                f"{host} denied access (HTTP {reply.status}){said}", engine=self.name, status=reply.status, fix=_LOGIN
+            )
+        if reply.status == 429:  # noqa: PLR2004 - HTTP
+            return RateLimited(
+                f"{host} lets no more requests through (HTTP 429).",
+                engine=self.name,
+                status=429,
+                retry_after=reply.retry_after,
+                fix=_LIMITER,
+            )
+        return None
+
+    async def _page(self, params: Mapping[str, Any], number: int) -> tuple[EngineResults, Silent]:
+        try:
+            data = await self.endpoint.get("/search", {**params, "pageno": number})
+        except Unavailable as error:
+            if error.status is None:
+                error.fix = _START
+            raise
+        page = self.collect(field_of(data, "results"), self._item, limit=_MAX_ROWS)
+        return page, _silent_engines(field_of(data, "unresponsive_engines"))
+
+    def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
+        return self.item(
+            row.get("title"),
+            row["url"],
+            row.get("content"),
+            date=row.get("publishedDate") or row.get("pubdate"),
+            score=row.get("score"),
+        )
+
+    def _nobody_answered(self, silent: Silent) -> EngineError:
+        # Nothing found, and engines that did not answer: that is a failure, not an empty result.
+        kinds = {_kind(message) for message in silent.values()}
+        message = f"nothing came from SearXNG's engines: {_listed(silent)}."
+        if kinds == {"blocked"}:
+            return Blocked(
+                message,
+                engine=self.name,
+                fix="They refuse this address: wait, switch on other engines in settings.yml, or set outgoing.proxies.",
+            )
+        if kinds == {"timeout"}:
+            return SearchTimeout(
+                message,
+                engine=self.name,
+                fix="Check SearXNG's own way to the internet, or raise outgoing.request_timeout in settings.yml.",
+            )
+        return Unavailable(
+            message,
+            engine=self.name,
+            fix="Check SearXNG's own way to the internet and its engines (its page /stats shows their errors).",
+        )
+
+
+def plain_words(text: str) -> str:
+    """Take their effect from the commands that SearXNG reads out of a query, keeping the words.
+
+    ``!!g cats`` would redirect to another site, ``!images`` and ``:fr`` would change the search and ``<3`` its timeout.
+    """
+    return _COMMAND.sub(_plain_word, text)
+
+
+def _plain_word(match: re.Match[str]) -> str:
+    token = match[0]
+    if not any(char.isalnum() for char in token):
+        # "!=" or ":)" is no command; "!!" and "!!?" are.
+        return f'"{token}"' if token.startswith("!!") else token
+    token = token.lstrip("!:")
+    return f"< {token[1:]}" if token[0] == "<" and token[1:].isdigit() else token
+
+
+def searxng_language(query: Query) -> str:
+    """Return the language as SearXNG takes it (``zh``, ``zh-CN``), else ``all``: anything more is an error 400."""
+    language, *rest = (query.language or "").replace("_", "-").split("-")
+    language = language.lower()
+    if not _LANGUAGE.fullmatch(language):
+        return "all"
+    scripts = (_SCRIPT_REGION.get(part.lower()) for part in rest if language == "zh")
+    candidates = (*rest, query.region or "", *(region for region in scripts if region))
+    region = next((part for part in candidates if _REGION.fullmatch(part)), None)
+    return f"{language}-{region.upper()}" if region and language != "all" else language
+
+
+def _silent_engines(value: object) -> Silent:
+    rows: Iterable[object] = value if isinstance(value, list) else ()
+    return {str(row[0]): str(row[1]) for row in rows if isinstance(row, list) and len(row) > 1}
+
+
+def _kind(message: str) -> str:
+    # "Suspended: CAPTCHA" is a CAPTCHA of some minutes ago.
+    text = message.lower()
+    if any(word in text for word in ("captcha", "denied", "too many requests")):
+        return "blocked"
+    return "timeout" if "timeout" in text else "other"
+
+
+def _listed(silent: Silent) -> str:
+    named = [f"{engine} ({message})" for engine, message in silent.items()]
+    more = len(named) - _MAX_NAMED_ENGINES
+    return ", ".join(named[:_MAX_NAMED_ENGINES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _split_login(url: str) -> tuple[str, str | None]:
+    """Take ``user:password@`` out of an address, so that it is sent as a header and nowhere shown."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url, None  # the endpoint will refuse it, in words
+    login, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return url, None
+    user, _, password = login.partition(":")
+    return urlunsplit(parts._replace(netloc=host)), f"{unquote(user)}:{unquote(password)}"
+
+
+def _check_headers(value: object) -> Mapping[str, str] | None:
+    if value is None:
+        return None
+    if isinstance(value, Mapping) and all(
+        isinstance(text, str) and text.isprintable() for pair in value.items() for text in pair
+    ):
+        return value
+    raise ConfigurationError(
+        "headers is not a table of plain texts.",
+        engine=SearxngEngine.name,
+        fix='Give it as headers = {"X-Token" = "..."} under [engines.searxng].',
+    )
+
+
+def _check_basic_auth(value: object) -> str | None:
+    if value is None or (isinstance(value, str) and ":" in value):
+        return value
+    raise ConfigurationError(
+        "basic_auth is not user:password.",
+        engine=SearxngEngine.name,
+        fix='Give it as basic_auth = "user:password" under [engines.searxng].',
+    )

@@ -1,0 +1,143 @@
+"""One attempt at one engine: may it be asked now, is there a place, and how did it end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from qiusuo.engines.base import EngineResults, SearchEngine, Storing
+from qiusuo.errors import BadResponse, EngineError, QuotaExceeded, RateLimited, SearchError, SearchTimeout
+from qiusuo.loops import PerLoop
+from qiusuo.models import Attempt, Outcome, SearchResultItem
+from qiusuo.pipeline.cooldown import Cooldowns, Cooling
+from qiusuo.pipeline.limits import Pace
+from qiusuo.pipeline.quota import MonthlyQuota
+from qiusuo.pipeline.request import SearchRequest, filter_results
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Lane:
+    """An engine with everything that governs its use."""
+
+    engine: SearchEngine
+    quota: MonthlyQuota | None = None
+    pace: Pace | None = None
+    max_concurrency: int = 10
+    storing: Storing = Storing.SHARED
+
+    @property
+    def name(self) -> str:
+        return self.engine.name
+
+    @cached_property
+    def places(self) -> PerLoop[asyncio.Semaphore]:
+        """The places for requests in flight."""
+        return PerLoop(lambda: asyncio.Semaphore(self.max_concurrency))
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An attempt and what it brought; ``items`` is None after a failure."""
+
+    lane: Lane
+    attempt: Attempt
+    items: list[SearchResultItem] | None = None
+
+
+class Attempts:
+    """Makes attempts and keeps the engines' records."""
+
+    def __init__(self, cooldowns: Cooldowns, *, clock: Callable[[], float]) -> None:
+        self.cooldowns = cooldowns
+        self._clock = clock
+
+    async def make(self, lane: Lane, request: SearchRequest, budget: float) -> Tried:
+        """Ask one engine, within ``budget`` seconds, and report how it ended. Failures are reported, not raised."""
+        started = self._clock()
+        cooling = self.cooldowns.admit(lane.name)
+        if cooling is not None:
+            return self._resting(lane, cooling)
+        try:
+            async with asyncio.timeout(budget), lane.places.get():
+                # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
+                cooling = self.cooldowns.resting(lane.name)
+                if cooling is not None:
+                    return self._resting(lane, cooling)
+                refusal = await _take_turn(lane, budget)
+                if refusal is not None:
+                    return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
+                found = await lane.engine.search(request.query, request.num_results)
+        except SearchError as error:
+            return await self._failed(lane, error, started)
+        except TimeoutError:
+            fix = "Check the network, or raise SEARCH_TIMEOUT."
+            late = SearchTimeout(f"no answer within {budget:.1f} s.", engine=lane.name, fix=fix)
+            return await self._failed(lane, late, started)
+        except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on
+            logger.exception("the engine %s broke", lane.name)
+            broken = BadResponse(
+                f"the engine itself broke ({type(fault).__name__}).", engine=lane.name, fix="Report it."
+            )
+            return await self._failed(lane, broken, started)
+        self.cooldowns.succeeded(lane.name)
+        return self._answered(lane, request, found, started)
+
+    async def overtaken(self, lane: Lane, started: float, winner: str) -> Attempt:
+        """Record an engine that was still silent when another had answered."""
+        ms = self._ms(started)
+        error = SearchTimeout(f"no answer after {ms / 1000:.1f} s, when {winner} had answered.", engine=lane.name)
+        await self.cooldowns.failed(lane.name, error)
+        return _failure(lane, error, ms)
+
+    def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
+        items, dropped = filter_results(request, found)
+        notes = lane.engine.notes(request.query, request.num_results)
+        if isinstance(found, EngineResults):
+            notes += found.notes
+        if dropped:
+            notes += (f"{dropped} results of other domains dropped",)
+        attempt = Attempt(lane.name, Outcome.OK if items else Outcome.EMPTY, self._ms(started), notes=notes)
+        named = [item if item.engines else replace(item, engines=(lane.name,)) for item in items[: request.num_results]]
+        return Tried(lane, attempt, named)
+
+    async def _failed(self, lane: Lane, error: SearchError, started: float) -> Tried:
+        await self.cooldowns.failed(lane.name, error)
+        logger.warning("%s failed (%s): %s", lane.name, error.outcome.value, error.message)
+        return Tried(lane, _failure(lane, error, self._ms(started)))
+
+    def _resting(self, lane: Lane, cooling: Cooling) -> Tried:
+        wait = self.cooldowns.seconds_left(cooling)
+        reason = f"rests for {wait:.0f} s more after: {cooling.reason}"
+        return Tried(lane, Attempt(lane.name, cooling.outcome, 0, reason, cooling.fix, wait, skipped=True))
+
+    def _ms(self, started: float) -> int:
+        return round((self._clock() - started) * 1000)
+
+
+async def _take_turn(lane: Lane, patience: float) -> EngineError | None:
+    """Wait for the engine's quota and pace; return the refusal where that would take too long."""
+    if lane.quota is not None:
+        try:
+            await lane.quota.take(patience)
+        except QuotaExceeded as refusal:
+            return refusal
+    if lane.pace is not None:
+        while wait := await lane.pace.take():
+            if wait > patience:
+                return RateLimited(
+                    f"its pace leaves no place for {wait:.1f} s.",
+                    engine=lane.name,
+                    retry_after=wait,
+                    fix=f"Raise requests_per_second under [engines.{lane.name}] if the plan allows it.",
+                )
+            await asyncio.sleep(wait)
+    return None
+
+
+def _failure(lane: Lane, error: SearchError, ms: int, *, skipped: bool = False) -> Attempt:
+    return Attempt(lane.name, error.outcome, ms, error.message, error.fix, error.retry_after, skipped=skipped)

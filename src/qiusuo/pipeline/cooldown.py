@@ -1,0 +1,157 @@
+"""The breaker: an engine that fails is left alone for a while, longer each time, until it answers again."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import orjson
+
+from qiusuo.errors import RequestRejected, SearchError
+from qiusuo.models import Outcome
+from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """After how many failures in a row an engine rests, for how long at first, and at most."""
+
+    failures: int
+    first: float
+    longest: float
+
+
+_PATIENT = Rule(3, 5, 60)
+RULES: dict[Outcome, Rule] = {
+    Outcome.TIMEOUT: _PATIENT,
+    Outcome.UNAVAILABLE: _PATIENT,
+    Outcome.BAD_RESPONSE: Rule(3, 15, 300),
+    Outcome.DISABLED: Rule(1, 15, 60),
+    Outcome.RATE_LIMITED: Rule(1, 10, 600),
+    Outcome.BLOCKED: Rule(1, 600, 6 * 3600),
+    Outcome.AUTH: Rule(1, 300, 3600),
+    Outcome.QUOTA: Rule(1, 3600, 24 * 3600),
+}
+PROBE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cooling:
+    """Why an engine rests and until when (seconds since the epoch)."""
+
+    until: float
+    outcome: Outcome
+    reason: str
+    fix: str = ""
+
+
+@dataclass(slots=True)
+class _Record:
+    failures: int = 0
+    rests: int = 0
+    cooling: Cooling | None = None
+    probe_until: float = 0.0
+
+
+class Cooldowns:
+    """The records of all engines of a service; rests are shared through Redis where there is one."""
+
+    def __init__(self, *, shared: SharedState | None = None, clock: Callable[[], float] = time.time) -> None:
+        self._shared = shared
+        self._clock = clock
+        self._records: dict[str, _Record] = {}
+
+    async def refresh(self, engines: Iterable[str]) -> None:
+        """Learn which engines other processes have put to rest."""
+        if self._shared is None:
+            return
+        names = list(engines)
+        try:
+            found = await self._shared.run(lambda redis: redis.mget([_key(name) for name in names]))
+        except SharedStateGone:
+            return
+        for name, data in zip(names, found, strict=True):
+            record = self._record(name)
+            if data:
+                raw = orjson.loads(data)
+                until = float(raw["until"])
+                if record.cooling is None or until > record.cooling.until:
+                    record.cooling = Cooling(until, Outcome(raw["outcome"]), raw["reason"], raw["fix"])
+
+    def resting(self, engine: str) -> Cooling | None:
+        """Return the rest that is under way, without claiming anything."""
+        record = self._records.get(engine)
+        cooling = record.cooling if record else None
+        return cooling if cooling is not None and cooling.until > self._clock() else None
+
+    def admit(self, engine: str) -> Cooling | None:
+        """Return None if the engine may be asked, else its rest.
+
+        When a rest is over one caller may try; the others go on without the engine until that one knows.
+        """
+        record = self._records.get(engine)
+        if record is None or record.cooling is None:
+            return None
+        now = self._clock()
+        if record.cooling.until > now:
+            return record.cooling
+        if record.probe_until > now:
+            return Cooling(record.probe_until, record.cooling.outcome, record.cooling.reason, record.cooling.fix)
+        record.probe_until = now + PROBE_SECONDS
+        return None
+
+    def seconds_left(self, cooling: Cooling) -> float:
+        """Return how long a rest still lasts."""
+        return max(cooling.until - self._clock(), 0.0)
+
+    def succeeded(self, engine: str) -> None:
+        """Forget all failures: the engine answered."""
+        record = self._records.get(engine)
+        if record is None:
+            return
+        if record.cooling is not None:
+            logger.info("%s answers again", engine)
+        del self._records[engine]
+
+    async def failed(self, engine: str, error: SearchError) -> None:
+        """Count a failure and put the engine to rest when it is time."""
+        rule = RULES.get(error.outcome)
+        if rule is None or isinstance(error, RequestRejected):
+            # The provider refused this one request; that says nothing of the next.
+            self._record(engine).probe_until = 0.0
+            return
+        record = self._record(engine)
+        record.failures += 1
+        now = self._clock()
+        if record.failures < rule.failures or (record.cooling is not None and record.cooling.until > now):
+            return
+        seconds = min(rule.first * 2.0**record.rests, rule.longest)
+        if error.retry_after is not None:
+            seconds = max(error.retry_after, 1.0)
+        record.rests += 1
+        record.probe_until = 0.0
+        record.cooling = Cooling(now + seconds, error.outcome, error.message, error.fix)
+        logger.warning("%s rests for %.0f s after: %s", engine, seconds, error.message)
+        if self._shared is not None:
+            await self._publish(engine, record.cooling, seconds)
+
+    async def _publish(self, engine: str, cooling: Cooling, seconds: float) -> None:
+        assert self._shared is not None  # noqa: S101 - the caller has looked
+        data = orjson.dumps(
+            {"until": cooling.until, "outcome": cooling.outcome.value, "reason": cooling.reason, "fix": cooling.fix}
+        )
+        try:
+            await self._shared.run(lambda redis: redis.set(_key(engine), data, px=max(int(seconds * 1000), 1)))
+        except SharedStateGone:
+            return
+
+    def _record(self, engine: str) -> _Record:
+        return self._records.setdefault(engine, _Record())
+
+
+def _key(engine: str) -> str:
+    return f"{PREFIX}cooldown:{engine}"

@@ -1,0 +1,136 @@
+"""Order and failover within one deadline.
+
+The engines are tried in their order. A failure starts the next one at once. An engine that stays silent is overtaken:
+after the hedge delay the next one starts beside it, the first good answer wins and the loser is cancelled. Between two
+engines that both cost money nothing is sent twice (unless the settings say so); there the silent one gets a share of
+the time that is left, and only then its successor starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from qiusuo.models import Attempt, Outcome
+from qiusuo.pipeline.attempt import Attempts, Lane, Tried
+from qiusuo.pipeline.request import SearchRequest
+
+# What an engine that may not be hedged gets of the time left, while others wait behind it.
+SHARE = 0.6
+# With less than this no new attempt makes sense.
+LEAST_BUDGET = 0.05
+
+
+@dataclass(slots=True)
+class _Running:
+    lane: Lane
+    place: int
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failover:
+    """Runs the attempts of one search."""
+
+    attempts: Attempts
+    hedge_delay: float
+    hedge_paid: bool
+    clock: Callable[[], float]
+
+    async def run(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[Tried | None, list[Attempt]]:
+        """Return the winning attempt (None if all failed) and the receipt in the order of starting."""
+        return await _Race(self, request, lanes).run()
+
+    def may_hedge(self, lane: Lane, successor: Lane) -> bool:
+        """Tell whether ``successor`` may start while ``lane`` is still being asked."""
+        if not self.hedge_delay:
+            return False
+        return self.hedge_paid or not (lane.engine.costs_money and successor.engine.costs_money)
+
+
+class _Race:
+    """One search under way."""
+
+    def __init__(self, failover: Failover, request: SearchRequest, lanes: Sequence[Lane]) -> None:
+        self._failover = failover
+        self._clock = failover.clock
+        self._request = request
+        self._waiting = deque(lanes)
+        self._deadline = self._clock() + request.timeout
+        self._running: dict[asyncio.Task[Tried], _Running] = {}
+        self._receipt: dict[int, Attempt] = {}
+        self._hedge_at: float | None = None
+        self._empty: Tried | None = None
+
+    async def run(self) -> tuple[Tried | None, list[Attempt]]:
+        winner: Tried | None = None
+        try:
+            while winner is None and (self._running or self._may_start()):
+                winner = await (self._start_next() if self._is_due() else self._next_end())
+            if winner is not None:
+                await self._overtake(winner)
+        finally:
+            await self._cancel_rest()
+        return winner or self._empty, [self._receipt[place] for place in sorted(self._receipt)]
+
+    def _may_start(self) -> bool:
+        return bool(self._waiting) and self._deadline - self._clock() >= LEAST_BUDGET
+
+    def _is_due(self) -> bool:
+        hedge_now = self._hedge_at is not None and self._clock() >= self._hedge_at
+        return (hedge_now or not self._running) and self._may_start()
+
+    async def _start_next(self) -> Tried | None:
+        """Start the next engine; return its answer if it is good and nothing can run beside it."""
+        lane = self._waiting.popleft()
+        left = self._deadline - self._clock()
+        successor = self._waiting[0] if self._waiting else None
+        hedged = successor is not None and self._failover.may_hedge(lane, successor)
+        budget = left if hedged or successor is None else left * SHARE
+        place = len(self._receipt) + len(self._running)
+        work = self._failover.attempts.make(lane, self._request, budget)
+        self._hedge_at = self._clock() + self._failover.hedge_delay if hedged else None
+        if not hedged and not self._running:
+            return self._settle(place, await work)  # nothing to race with: no task is needed
+        self._running[asyncio.create_task(work)] = _Running(lane, place, self._clock())
+        return None
+
+    async def _next_end(self) -> Tried | None:
+        """Wait until an attempt ends or the next one is due; return the first good answer."""
+        pause = max(self._hedge_at - self._clock(), 0.0) if self._hedge_at is not None and self._waiting else None
+        done, _ = await asyncio.wait(self._running, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            winner = self._settle(self._running.pop(task).place, task.result())
+            if winner is not None:
+                return winner
+        return None
+
+    def _settle(self, place: int, tried: Tried) -> Tried | None:
+        """Write an attempt into the receipt; return it if it decides the race."""
+        self._receipt[place] = tried.attempt
+        if tried.attempt.outcome is Outcome.OK:
+            return tried
+        if tried.attempt.outcome is Outcome.EMPTY:
+            if self._empty is not None:
+                return tried
+            # One engine that knows nothing may be mistaken, two hardly.
+            self._empty = tried
+            while len(self._waiting) > 1:
+                self._waiting.pop()
+        # The successor need not wait for the hedge delay any more.
+        self._hedge_at = self._clock()
+        return None
+
+    async def _overtake(self, winner: Tried) -> None:
+        for running in self._running.values():
+            self._receipt[running.place] = await self._failover.attempts.overtaken(
+                running.lane, running.started, winner.lane.name
+            )
+
+    async def _cancel_rest(self) -> None:
+        for task in self._running:
+            task.cancel()
+        if self._running:
+            await asyncio.gather(*self._running, return_exceptions=True)

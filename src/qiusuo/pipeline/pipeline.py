@@ -1,0 +1,160 @@
+"""The layers put together: one object that turns a request into a response."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+
+from qiusuo.config import Settings
+from qiusuo.engines.base import SearchEngine, Storing
+from qiusuo.errors import AllEnginesFailed
+from qiusuo.models import Attempt, SearchResponse, SearchResultItem
+from qiusuo.pipeline.attempt import Attempts, Lane
+from qiusuo.pipeline.cache import ResponseCache
+from qiusuo.pipeline.cooldown import Cooldowns
+from qiusuo.pipeline.failover import Failover
+from qiusuo.pipeline.flights import Flights
+from qiusuo.pipeline.limits import Pace, UserLimit, Windows
+from qiusuo.pipeline.merge import ask_all, fuse
+from qiusuo.pipeline.quota import MonthlyQuota
+from qiusuo.pipeline.request import SearchRequest
+from qiusuo.storage.redis import SharedState
+
+logger = logging.getLogger(__name__)
+
+MERGED = "merged"
+_STRICTEST = (Storing.NEVER, Storing.MEMORY, Storing.SHARED)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The engines of one search, and receipt lines for those that were asked for but cannot take part."""
+
+    engines: tuple[SearchEngine, ...]
+    left_out: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    items: tuple[SearchResultItem, ...]
+    provider: str
+    storing: Storing
+
+
+Choose = Callable[[SearchRequest], Awaitable[Choice]]
+
+
+class SearchPipeline:
+    """normalised request -> cache -> joining -> user limit -> failover or merge -> response."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        choose: Choose,
+        *,
+        clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._settings = settings
+        self._choose = choose
+        self._clock = clock
+        self._timer = timer
+        url = settings.redis_url.get_secret_value() if settings.redis_url else None
+        self._shared = SharedState(url) if url else None
+        self._cache = ResponseCache(
+            size=settings.cache_size, stale=settings.cache_stale, shared=self._shared, clock=clock
+        )
+        self._windows = Windows(self._shared)
+        explicit_limit = "rate_limit" in settings.model_fields_set
+        self._user_limit = UserLimit(self._windows, settings.rate_limit, limit_anonymous=explicit_limit)
+        self.cooldowns = Cooldowns(shared=self._shared, clock=clock)
+        self._attempts = Attempts(self.cooldowns, clock=timer)
+        self._failover = Failover(self._attempts, settings.hedge_delay, settings.hedge_paid, timer)
+        self._flights: Flights[SearchResponse] = Flights()
+        self._lanes: dict[int, Lane] = {}
+
+    async def run(self, request: SearchRequest) -> SearchResponse:
+        """Answer a request.
+
+        Raises:
+            UserRateLimited: the user must wait.
+            AllEnginesFailed: nobody could answer, and the cache has nothing either.
+            ConfigurationError: no engine, or not the chosen one, can be used.
+        """
+        started = self._timer()
+        if not request.skip_cache:
+            known = self._cache.fresh(request.key) or await self._cache.shared_fresh(request.key)
+            if known is not None:
+                return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
+        response, joined = await self._flights.join(
+            request.key, lambda: self._search(request), admit=lambda: self._user_limit.check(request.user)
+        )
+        if joined:
+            return replace(response, query=request.asked, search_time=self._ms(started))
+        return response
+
+    async def _search(self, request: SearchRequest) -> SearchResponse:
+        started = self._timer()
+        choice = await self._choose(request)
+        lanes = [self.lane(engine) for engine in choice.engines]
+        await self.cooldowns.refresh([lane.name for lane in lanes])
+        answer, attempts = await (self._merged if request.merge else self._first)(request, lanes)
+        receipt = (*choice.left_out, *attempts)
+        if answer is None:
+            return await self._stale(request, receipt, started)
+        response = SearchResponse(
+            request.asked, answer.items, answer.provider, receipt, request.query.type, self._ms(started)
+        )
+        await self._cache.store(request.key, response, self._settings.ttl_for(request.query.type), answer.storing)
+        return response
+
+    async def _first(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[_Answer | None, list[Attempt]]:
+        winner, receipt = await self._failover.run(request, lanes)
+        if winner is None:
+            return None, receipt
+        return _Answer(tuple(winner.items or ()), winner.lane.name, winner.lane.storing), receipt
+
+    async def _merged(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[_Answer | None, list[Attempt]]:
+        answered, receipt = await ask_all(self._attempts, request, lanes)
+        if not answered:
+            return None, receipt
+        items = fuse({tried.lane.name: tried.items or () for tried in answered})[: request.num_results]
+        rules = {tried.lane.storing for tried in answered}
+        return _Answer(tuple(items), MERGED, next(rule for rule in _STRICTEST if rule in rules)), receipt
+
+    async def _stale(self, request: SearchRequest, receipt: tuple[Attempt, ...], started: float) -> SearchResponse:
+        known = await self._cache.stale(request.key)
+        if known is None:
+            raise AllEnginesFailed.from_attempts(receipt)
+        logger.warning("no engine could answer: an older answer is served from the cache")
+        ms = self._ms(started)
+        return replace(known, query=request.asked, cached=True, stale=True, attempts=receipt, search_time=ms)
+
+    def lane(self, engine: SearchEngine) -> Lane:
+        """Return the engine with its quota, pace and places; made once."""
+        lane = self._lanes.get(id(engine))
+        if lane is None:
+            options = self._settings.engine(engine.name)
+            pace = options.requests_per_second or engine.requests_per_second
+            quota = options.monthly_quota
+            lane = Lane(
+                engine,
+                quota=None
+                if quota is None
+                else MonthlyQuota(engine.name, quota, shared=self._shared, clock=self._clock),
+                pace=Pace(self._windows, engine.name, pace) if pace else None,
+                max_concurrency=options.max_concurrency,
+                storing=Storing(options.store_results) if options.store_results else engine.storing,
+            )
+            self._lanes[id(engine)] = lane
+        return lane
+
+    async def aclose(self) -> None:
+        """Close the connections of the shared state."""
+        if self._shared is not None:
+            await self._shared.aclose()
+
+    def _ms(self, started: float) -> int:
+        return round((self._timer() - started) * 1000)

@@ -1,0 +1,104 @@
+"""Monthly quotas: searches are counted per calendar month; near the end they queue instead of being spent at once."""
+
+from __future__ import annotations
+
+import asyncio
+import calendar
+import time
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+from qiusuo.errors import QuotaExceeded
+from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
+
+NEAR = 0.9
+KEEP_COUNTER = 40 * 24 * 3600
+
+
+class MonthlyQuota:
+    """The quota of one engine.
+
+    Past nine tenths of it the rest is spread evenly over what is left of the month: a search waits for its turn, and
+    one that would wait longer than it has time for is refused (another engine or the cache then answers).
+    """
+
+    def __init__(
+        self,
+        engine: str,
+        limit: int,
+        *,
+        shared: SharedState | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.limit = limit
+        self._engine = engine
+        self._shared = shared
+        self._clock = clock
+        self._sleep = sleep
+        self._counts: dict[str, int] = {}
+        self._next_turn = 0.0
+
+    async def used(self) -> int:
+        """Return how many searches were made this month."""
+        month = self._month()
+        if self._shared is not None:
+            try:
+                return int(await self._shared.run(lambda redis: redis.get(self._key(month))) or 0)
+            except SharedStateGone:
+                pass
+        return self._counts.get(month, 0)
+
+    async def take(self, patience: float) -> None:
+        """Count one search, waiting up to ``patience`` seconds for its turn.
+
+        Raises:
+            QuotaExceeded: nothing is left, or the turn would come too late.
+        """
+        used = await self.used()
+        now = self._clock()
+        left_of_month = _month_end(now) - now
+        if used >= self.limit:
+            raise self._refusal(f"the monthly quota of {self.limit} searches is used up.", left_of_month)
+        if used >= self.limit * NEAR:
+            wait = max(self._next_turn - now, 0.0)
+            if wait > patience:
+                raise self._refusal(
+                    f"{used} of {self.limit} searches of this month are used; the next waits its turn.", wait
+                )
+            self._next_turn = now + wait + left_of_month / (self.limit - used)
+            if wait:
+                await self._sleep(wait)
+        await self._count()
+
+    async def _count(self) -> None:
+        month = self._month()
+        self._counts = {month: self._counts.get(month, 0) + 1}
+        if self._shared is None:
+            return
+        try:
+            count = await self._shared.run(lambda redis: redis.incr(self._key(month)))
+            if count == 1:
+                await self._shared.run(lambda redis: redis.expire(self._key(month), KEEP_COUNTER))
+        except SharedStateGone:
+            return
+
+    def _refusal(self, message: str, wait: float) -> QuotaExceeded:
+        return QuotaExceeded(
+            message,
+            engine=self._engine,
+            retry_after=wait,
+            fix=f"Raise monthly_quota under [engines.{self._engine}], or wait.",
+        )
+
+    def _month(self) -> str:
+        return datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m")
+
+    def _key(self, month: str) -> str:
+        return f"{PREFIX}quota:{self._engine}:{month}"
+
+
+def _month_end(now: float) -> float:
+    day = datetime.fromtimestamp(now, UTC)
+    days = calendar.monthrange(day.year, day.month)[1]
+    return datetime(day.year, day.month, 1, tzinfo=UTC).timestamp() + days * 86400

@@ -1,0 +1,213 @@
+"""From a caller's words to one well-formed request: checks, language, type, domains, cache key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TypedDict, TypeVar
+
+from qiusuo.config import Settings
+from qiusuo.errors import InvalidQuery
+from qiusuo.models import Freshness, Query, SearchResultItem, SearchType
+from qiusuo.text import detect_language, normalise_query
+
+MAX_QUERY_CHARS = 4000
+MAX_RESULTS = 50
+_LEGAL_WORDS = {
+    SearchType.REGULATION: re.compile(r"法|条例|规定|办法|司法解释|法规|规章|决定|通知"),
+    SearchType.CASE: re.compile(r"案|判决|裁定|裁判|判例|文书"),
+}
+_DOMAIN = re.compile(r"^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9][a-z0-9-]{0,62}$")
+E_ = TypeVar("E_", SearchType, Freshness)
+
+
+class SearchOptions(TypedDict, total=False):
+    """The options of a search; every one may be left out.
+
+    Attributes:
+        type: ``general``, ``news``, ``regulation`` or ``case``.
+        engine: Ask this engine and no other.
+        num_results: How many results are wanted (1 to 50).
+        language: ``zh-CN``, ``en`` …, ``all``, or ``auto`` for the query's own.
+        region: Two-letter country.
+        freshness: ``hour``, ``day``, ``week``, ``month`` or ``year``.
+        include_domains: Only results of these domains.
+        exclude_domains: No results of these domains.
+        merge: Ask several engines at once and fuse their results; True, or the engines' names.
+        user: Whose limit per minute this search counts against.
+        timeout: Seconds for the whole search.
+        skip_cache: Search again even if the cache has an answer.
+    """
+
+    type: SearchType | str
+    engine: str | None
+    num_results: int | None
+    language: str | None
+    region: str | None
+    freshness: Freshness | str | None
+    include_domains: Iterable[str]
+    exclude_domains: Iterable[str]
+    merge: bool | Iterable[str]
+    user: str | None
+    timeout: float | None
+    skip_cache: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A search as the pipeline carries it. ``engines`` names the chosen ones; empty means the configured order."""
+
+    asked: str
+    query: Query
+    num_results: int
+    timeout: float
+    key: str
+    engines: tuple[str, ...] = ()
+    merge: bool = False
+    user: str | None = None
+    skip_cache: bool = False
+    only_domains: tuple[str, ...] = ()
+    """Domains the caller insists on; those of a search type are only preferred."""
+
+
+def build_request(
+    settings: Settings,
+    text: object,
+    *,
+    type: SearchType | str = SearchType.GENERAL,  # noqa: A002 - the public name of the option
+    num_results: int | None = None,
+    language: str | None = None,
+    region: str | None = None,
+    freshness: Freshness | str | None = None,
+    include_domains: Iterable[str] = (),
+    exclude_domains: Iterable[str] = (),
+    engine: str | None = None,
+    merge: bool | Iterable[str] = False,
+    user: str | None = None,
+    timeout: float | None = None,
+    skip_cache: bool = False,
+) -> SearchRequest:
+    """Check every parameter and build the request.
+
+    Raises:
+        InvalidQuery: something cannot be used; nothing was sent anywhere.
+    """
+    asked = _words(text)
+    search_type = SearchType.GENERAL if type is SearchType.GENERAL else _member(SearchType, type, "type")
+    fresh = None if freshness is None else _member(Freshness, freshness, "freshness")
+    count = settings.max_results if num_results is None else _count(num_results)
+    seconds = settings.timeout if timeout is None else _seconds(timeout)
+    include, exclude = _domains(include_domains), _domains(exclude_domains)
+    engines = _engine_names(engine, merge)
+    wanted = language or settings.language
+    query = Query(
+        text=asked,
+        type=search_type,
+        language=detect_language(asked) if wanted == "auto" else None if wanted == "all" else wanted,
+        region=(region or settings.region or None),
+        freshness=fresh,
+        include_domains=include,
+        exclude_domains=exclude,
+    )
+    if search_type in _LEGAL_WORDS:
+        query = _as_legal(settings, query)
+    key = "\x1f".join(
+        (
+            normalise_query(asked, sort_words=settings.sort_words),
+            search_type.value,
+            query.language or "",
+            query.region or "",
+            fresh.value if fresh else "",
+            ",".join(query.include_domains),
+            ",".join(exclude),
+            str(count),
+            ",".join(engines),
+            "merge" if merge else "",
+        )
+    )
+    return SearchRequest(asked, query, count, seconds, key, engines, bool(merge), user, skip_cache, include)
+
+
+def filter_results(request: SearchRequest, items: list[SearchResultItem]) -> tuple[list[SearchResultItem], int]:
+    """Apply the domain filters that an engine may not have honoured; return what stays and how many were dropped."""
+    query = request.query
+    kept = items
+    if query.exclude_domains:
+        kept = [item for item in kept if not _within(item.source, query.exclude_domains)]
+    if request.only_domains:
+        kept = [item for item in kept if _within(item.source, request.only_domains)]
+    elif query.include_domains:
+        # The sites of a search type are a preference: theirs come first, nothing is lost.
+        kept = sorted(kept, key=lambda item: not _within(item.source, query.include_domains))
+    return kept, len(items) - len(kept)
+
+
+def _as_legal(settings: Settings, query: Query) -> Query:
+    regulation = query.type is SearchType.REGULATION
+    sites = settings.regulation_sites if regulation else settings.case_sites
+    keyword = settings.regulation_keyword if regulation else settings.case_keyword
+    text = query.text
+    if keyword and not _LEGAL_WORDS[query.type].search(text):
+        text = f"{text} {keyword}"
+    return replace(query, text=text, include_domains=query.include_domains or sites)
+
+
+def _engine_names(engine: str | None, merge: bool | Iterable[str]) -> tuple[str, ...]:
+    if merge and not isinstance(merge, bool):
+        return tuple(dict.fromkeys(name.strip().lower() for name in merge))
+    return (engine.strip().lower(),) if engine else ()
+
+
+def _words(text: object) -> str:
+    if not isinstance(text, str):
+        raise InvalidQuery("The query must be text.", fix="Give the words to search for.")
+    words = " ".join(text.split())
+    if not words:
+        raise InvalidQuery("The query is empty.", fix="Give the words to search for.")
+    if len(words) > MAX_QUERY_CHARS:
+        raise InvalidQuery(
+            f"The query is longer than {MAX_QUERY_CHARS} characters.", fix="Shorten it to its key words."
+        )
+    return words
+
+
+def _member(kind: type[E_], value: str, name: str) -> E_:
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(member.value for member in kind)
+        raise InvalidQuery(f"Unknown {name} {value!r}.", fix=f"Use one of: {known}.") from None
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidQuery(f"The number of results must be at least 1, not {value!r}.", fix=f"Use 1 to {MAX_RESULTS}.")
+    return min(value, MAX_RESULTS)
+
+
+def _seconds(value: float) -> float:
+    if not 0 < value <= 120:  # noqa: PLR2004 - NaN fails both comparisons
+        raise InvalidQuery(f"The timeout must be above 0 and at most 120 seconds, not {value!r}.")
+    return float(value)
+
+
+def _domains(values: Iterable[str]) -> tuple[str, ...]:
+    names = [values] if isinstance(values, str) else values
+    found: list[str] = []
+    for value in names:
+        name = (
+            str(value).strip().lower().removeprefix("https://").removeprefix("http://").removeprefix("www.").strip("/.")
+        )
+        try:
+            name = name.encode("idna").decode() if not name.isascii() else name
+        except UnicodeError:
+            name = ""
+        if not _DOMAIN.match(name):
+            raise InvalidQuery(f"{value!r} is not a domain.", fix="Give domains like example.com, without path.")
+        found.append(name)
+    return tuple(dict.fromkeys(found))
+
+
+def _within(host: str, domains: tuple[str, ...]) -> bool:
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)

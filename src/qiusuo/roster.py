@@ -1,0 +1,194 @@
+"""Which engines exist, which can be used, and which take part in a search."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from qiusuo.config import Settings
+from qiusuo.engines import discover_engines
+from qiusuo.engines.base import EngineOptions, Joins, SearchEngine
+from qiusuo.errors import ConfigurationError, SearchDisabled, SearchError, UnknownEngine
+from qiusuo.http import HttpClient
+from qiusuo.models import Attempt
+from qiusuo.pipeline.pipeline import Choice
+from qiusuo.pipeline.request import SearchRequest
+
+logger = logging.getLogger(__name__)
+
+# The model's own search: no engine, the chat layer looks for it in the priority list.
+NATIVE = "native"
+DETECTION_LASTS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An engine's place in the roster: ready (``engine``) or not (``problem``)."""
+
+    kind: type[SearchEngine]
+    engine: SearchEngine | None
+    problem: SearchError | None = None
+
+
+class Roster:
+    """The engines of one service."""
+
+    def __init__(
+        self,
+        places: Mapping[str, Place],
+        order: Sequence[str],
+        *,
+        named: bool,
+        addressed: frozenset[str] = frozenset(),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.places = dict(places)
+        self._order = tuple(order)
+        self._named = named
+        self._addressed = addressed
+        self._clock = clock
+        self._detected: dict[str, tuple[float, bool]] = {}
+
+    @classmethod
+    def of(cls, engines: Sequence[SearchEngine]) -> Roster:
+        """Build a roster of engines that the caller has made: all take part, in this order."""
+        places: dict[str, Place] = {}
+        for engine in engines:
+            if engine.name in places:
+                raise ConfigurationError(f"two engines are named {engine.name!r}.", fix="Give each a name of its own.")
+            places[engine.name] = Place(type(engine), engine)
+        return cls(places, list(places), named=True)
+
+    @classmethod
+    def from_settings(cls, settings: Settings, http: HttpClient) -> Roster:
+        """Build every engine that the settings allow."""
+        kinds = discover_engines()
+        keys = {name: key for kind in kinds.values() for name, key in _secrets(settings, kind)}
+        places = {name: _place(settings, kind, http, keys) for name, kind in kinds.items()}
+        addressed = frozenset(name for name, kind in kinds.items() if _address(settings, kind))
+        wanted = settings.provider_priority
+        if wanted is None:
+            return cls(places, list(places), named=False, addressed=addressed)
+        known = [name for name in wanted if name in places]
+        for name in wanted:
+            if name not in places and name != NATIVE:
+                logger.warning("SEARCH_PROVIDER_PRIORITY: no engine is named %r; known: %s", name, ", ".join(places))
+        if not known and NATIVE not in wanted:
+            logger.warning("SEARCH_PROVIDER_PRIORITY names no known engine; the default order is used")
+            return cls(places, list(places), named=False, addressed=addressed)
+        return cls(places, known, named=True, addressed=addressed)
+
+    async def choose(self, request: SearchRequest, *, merge_width: int) -> Choice:
+        """Return the engines for a request.
+
+        Raises:
+            UnknownEngine: a chosen engine does not exist.
+            EngineNotConfigured: a chosen engine lacks its key or address.
+            SearchDisabled: no engine can be used.
+        """
+        if request.engines:
+            return Choice(tuple(self.get(name) for name in request.engines))
+        choice = await self.available()
+        if not choice.engines:
+            raise self.disabled()
+        return Choice(choice.engines[:merge_width], choice.left_out) if request.merge else choice
+
+    async def available(self) -> Choice:
+        """Return the engines that take part without being chosen for one search."""
+        ready = [place.engine for name in self._order if (place := self.places[name]).engine is not None]
+        if self._named:
+            left_out = tuple(
+                Attempt(name, problem.outcome, 0, problem.message, problem.fix, skipped=True)
+                for name in self._order
+                if (problem := self.places[name].problem) is not None
+            )
+            return Choice(tuple(ready), left_out)
+        taking_part = [engine for engine in ready if await self._joins(engine)]
+        if not taking_part:
+            taking_part = [engine for engine in ready if engine.joins is Joins.LAST_RESORT]
+        return Choice(tuple(taking_part))
+
+    def get(self, name: str) -> SearchEngine:
+        """Return the engine of that name, or raise why it cannot be used."""
+        place = self.places.get(name)
+        if place is None:
+            raise UnknownEngine(
+                f"There is no engine named {name!r}.", engine=name, fix=f"Known engines: {', '.join(self.places)}."
+            )
+        if place.engine is None:
+            raise place.problem or UnknownEngine("not available", engine=name)
+        return place.engine
+
+    def disabled(self) -> SearchDisabled:
+        """Return the error that says how to enable search."""
+        if self._named:
+            fixes = [place.problem.fix for name in self._order if (place := self.places[name]).problem]
+            return SearchDisabled(
+                "Web search is off: none of the engines in SEARCH_PROVIDER_PRIORITY can be used.", fix=" ".join(fixes)
+            )
+        variables = [kind.kind.key_env[0] for kind in self.places.values() if kind.kind.key_env]
+        return SearchDisabled(
+            "Web search is off: no search engine is configured.",
+            fix=f"Set SEARXNG_URL, or one of the keys {', '.join(variables)}.",
+        )
+
+    async def _joins(self, engine: SearchEngine) -> bool:
+        if engine.joins is Joins.CONFIGURED or (engine.joins is Joins.DETECTED and engine.name in self._addressed):
+            return True
+        return engine.joins is Joins.DETECTED and await self._detect(engine)
+
+    async def _detect(self, engine: SearchEngine) -> bool:
+        seen = self._detected.get(engine.name)
+        if seen is None or self._clock() - seen[0] > DETECTION_LASTS:
+            seen = (self._clock(), await engine.detect())
+            self._detected[engine.name] = seen
+        return seen[1]
+
+    async def aclose(self) -> None:
+        """Close every engine."""
+        for place in self.places.values():
+            if place.engine is not None:
+                await place.engine.aclose()
+
+
+def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys: Mapping[str, str]) -> Place:
+    options = settings.engine(kind.name)
+    own = next(iter(_secrets(settings, kind)), None)
+    try:
+        engine = kind.from_options(
+            EngineOptions(
+                api_key=own[1] if own else None,
+                base_url=_address(settings, kind),
+                timeout=options.timeout,
+                extra=options.model_extra or {},
+                lookup=lambda name: keys.get(name) or settings.env(name),
+            ),
+            http,
+        )
+    except SearchError as problem:
+        return Place(kind, None, problem)
+    return Place(kind, engine)
+
+
+def _secrets(settings: Settings, kind: type[SearchEngine]) -> list[tuple[str, str]]:
+    """Return the engine's key under the name of its variable: the environment first, then the file."""
+    for name in kind.key_env:
+        value = settings.env(name)
+        if value:
+            return [(name, value)]
+    stored = settings.engine(kind.name).api_key
+    if kind.key_env and stored and stored.get_secret_value().strip():
+        return [(kind.key_env[0], stored.get_secret_value())]
+    return []
+
+
+def _address(settings: Settings, kind: type[SearchEngine]) -> str | None:
+    if "SEARXNG_URL" in kind.url_env and settings.searxng_url:
+        return settings.searxng_url
+    for name in kind.url_env:
+        value = settings.env(name)
+        if value and name != "SEARXNG_URL":  # that one is checked by the settings
+            return value
+    return settings.engine(kind.name).base_url

@@ -1,0 +1,141 @@
+"""The search service: what applications, tools and commands use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self, Unpack
+
+from qiusuo.bridge import SyncBridge
+from qiusuo.config import Settings
+from qiusuo.engines.base import SearchEngine
+from qiusuo.http import HttpClient
+from qiusuo.models import SearchResponse
+from qiusuo.pipeline.pipeline import Choice, SearchPipeline
+from qiusuo.pipeline.request import SearchOptions, SearchRequest, build_request
+from qiusuo.roster import Place, Roster
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """How an engine stands: ``state`` is ready, resting, idle (configured, but not taking part) or missing."""
+
+    name: str
+    label: str
+    state: str
+    reason: str = ""
+    fix: str = ""
+    retry_after: float | None = None
+    quota: int | None = None
+    quota_used: int | None = None
+    costs_money: bool = True
+    docs_url: str = ""
+
+
+class SearchService:
+    """One search over many engines, with failover, cache, limits and a receipt.
+
+    ``SearchService.from_settings()`` takes the engines from the configuration, ``SearchService([engine, …])`` yours. Use
+    it as a context manager (``with`` or ``async with``) or close it. It may be shared by threads and event loops.
+    """
+
+    def __init__(
+        self,
+        engines: Sequence[SearchEngine] = (),
+        settings: Settings | None = None,
+        *,
+        roster: Roster | None = None,
+        http: HttpClient | None = None,
+    ) -> None:
+        self.settings = settings or Settings.load()
+        self._roster = roster or Roster.of(engines)
+        self._http = http
+        self._bridge = SyncBridge()
+        self._pipeline = SearchPipeline(self.settings, self._choose)
+
+    @classmethod
+    def from_settings(cls, settings: Settings | None = None) -> Self:
+        """Build the service and all engines that the configuration allows."""
+        settings = settings or Settings.load()
+        http = HttpClient()
+        return cls(settings=settings, roster=Roster.from_settings(settings, http), http=http)
+
+    async def asearch(self, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
+        """Search the web; the options are those of :class:`~qiusuo.pipeline.request.SearchOptions`.
+
+        Returns:
+            The results with their receipt; no results means that nothing was found.
+
+        Raises:
+            SearchError: see :mod:`qiusuo.errors`; a failure is never an empty response.
+        """
+        return await self._pipeline.run(build_request(self.settings, query, **options))
+
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
+        """Search the web from synchronous code; see :meth:`asearch`."""
+        return self._bridge.run(self.asearch(query, **options))
+
+    async def status(self) -> list[EngineStatus]:
+        """Tell how every known engine stands, in the order of priority."""
+        taking_part = {engine.name for engine in (await self._roster.available()).engines}
+        await self._pipeline.cooldowns.refresh(taking_part)
+        return [
+            await self._status_of(name, place, takes_part=name in taking_part)
+            for name, place in self._roster.places.items()
+        ]
+
+    async def available(self) -> tuple[str, ...]:
+        """Return the names of the engines that take part, in their order; empty means that search is off."""
+        return tuple(engine.name for engine in (await self._roster.available()).engines)
+
+    async def _status_of(self, name: str, place: Place, *, takes_part: bool) -> EngineStatus:
+        kind = place.kind
+        status = EngineStatus(name, kind.label or name, "missing", costs_money=kind.costs_money, docs_url=kind.docs_url)
+        if place.engine is None:
+            problem = place.problem
+            return replace(status, reason=problem.message, fix=problem.fix) if problem else status
+        quota = self._pipeline.lane(place.engine).quota
+        if quota is not None:
+            status = replace(status, quota=quota.limit, quota_used=await quota.used())
+        cooldowns = self._pipeline.cooldowns
+        rest = cooldowns.resting(name)
+        if rest is not None:
+            wait = cooldowns.seconds_left(rest)
+            return replace(status, state="resting", reason=rest.reason, fix=rest.fix, retry_after=wait)
+        return replace(status, state="ready" if takes_part else "idle")
+
+    async def _choose(self, request: SearchRequest) -> Choice:
+        return await self._roster.choose(request, merge_width=self.settings.merge_engines)
+
+    async def aclose(self) -> None:
+        """Close connections, engines and the background loop."""
+        await self._close_connections()
+        self._bridge.close()
+
+    def close(self) -> None:
+        """Close the service from synchronous code."""
+        self._bridge.run(self._close_connections())
+        self._bridge.close()
+
+    async def _close_connections(self) -> None:
+        await self._roster.aclose()
+        await self._pipeline.aclose()
+        if self._http is not None:
+            await self._http.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

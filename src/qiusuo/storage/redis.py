@@ -1,0 +1,101 @@
+"""Redis (or Valkey) as the memory that several processes share.
+
+Redis is a help, never a need: when it goes away each caller falls back to what it has in its own process, one log line
+says so, and another tells when it is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from qiusuo.errors import ConfigurationError
+from qiusuo.loops import PerLoop
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+OPERATION_TIMEOUT = 0.5
+RETRY_AFTER_FAILURE = 5.0
+PREFIX = "qiusuo:"
+
+
+class SharedStateGone(Exception):
+    """Redis did not answer; the caller uses its own process's state instead."""
+
+
+class SharedState:
+    """A Redis connection that knows when to leave Redis alone."""
+
+    def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        try:
+            from redis import RedisError  # noqa: PLC0415 - an extra
+            from redis.asyncio import Redis  # noqa: PLC0415 - an extra
+        except ImportError:
+            raise ConfigurationError(
+                "QIUSUO_REDIS_URL is set, but the Redis client is not installed.", fix="pip install 'qiusuo[redis]'"
+            ) from None
+        self.url = url
+        self._faults: tuple[type[Exception], ...] = (RedisError, OSError, TimeoutError)
+        self._clock = clock
+        self._away_until = 0.0
+        self._away = False
+        self._clients: PerLoop[Redis] = PerLoop(lambda: _connect(Redis, url))
+
+    async def run(self, operation: Callable[[Redis], Awaitable[T]]) -> T:
+        """Run one operation.
+
+        Raises:
+            SharedStateGone: Redis failed, now or a moment ago.
+        """
+        return await self.guard(lambda: operation(self._clients.get()))
+
+    async def guard(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """Run anything that talks to this Redis under the same watch (the limits library has its own connection)."""
+        if self._clock() < self._away_until:
+            raise SharedStateGone
+        try:
+            async with asyncio.timeout(OPERATION_TIMEOUT):
+                value = await operation()
+        except self._faults as error:
+            self._away_until = self._clock() + RETRY_AFTER_FAILURE
+            if not self._away:
+                self._away = True
+                logger.warning(
+                    "Redis is away (%s): this process goes on with its own cache and limits", type(error).__name__
+                )
+            raise SharedStateGone from None
+        if self._away:
+            self._away = False
+            logger.warning("Redis is back: cache and limits are shared again")
+        return value
+
+    async def aclose(self) -> None:
+        """Close the connections of the running loop; others went with their loops."""
+        here = asyncio.get_running_loop()
+        for loop, client in self._clients.drain():
+            with suppress(*self._faults):
+                if loop is here:
+                    await client.aclose()
+                else:
+                    await client.connection_pool.disconnect(inuse_connections=False)
+
+
+def _connect(redis: type[Redis], url: str) -> Any:
+    try:
+        return redis.from_url(
+            url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1),
+            socket_timeout=OPERATION_TIMEOUT,
+            socket_connect_timeout=OPERATION_TIMEOUT,
+        )
+    except ValueError as error:
+        raise ConfigurationError(
+            f"QIUSUO_REDIS_URL is not usable: {error}", fix="Give it as redis://host:6379/0."
+        ) from None

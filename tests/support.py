@@ -1,0 +1,64 @@
+"""What several test files need: loopback providers by name and a service over them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any, Self
+
+from qiusuo import SearchService
+from qiusuo.config import Settings
+from qiusuo.engines.base import EngineOptions, HttpEngine, SearchEngine
+from qiusuo.engines.brave import BraveEngine
+from qiusuo.engines.exa import ExaEngine
+from qiusuo.engines.searxng import SearxngEngine
+from qiusuo.engines.tavily import TavilyEngine
+from qiusuo.http import HttpClient
+from qiusuo.testing import Provider, ProviderServer
+from qiusuo.testing.providers.brave import Brave
+from qiusuo.testing.providers.exa import Exa
+from qiusuo.testing.providers.searxng import Searxng
+from qiusuo.testing.providers.tavily import Tavily
+
+KINDS: dict[str, tuple[type[HttpEngine], type[Provider]]] = {
+    "tavily": (TavilyEngine, Tavily),
+    "brave": (BraveEngine, Brave),
+    "exa": (ExaEngine, Exa),
+    "searxng": (SearxngEngine, Searxng),
+}
+
+
+class World:
+    """Providers on loopback and a service that knows them, in the order given.
+
+    ``async with`` in async tests, ``with`` in the others.
+    """
+
+    def __init__(self, *names: str, **settings: Any) -> None:
+        self._stack = ExitStack()
+        self.servers = {name: self._stack.enter_context(ProviderServer(KINDS[name][1]())) for name in names}
+        http = HttpClient()
+        engines: list[SearchEngine] = [
+            KINDS[name][0].from_options(EngineOptions(api_key=server.key, base_url=server.base_url), http)
+            for name, server in self.servers.items()
+        ]
+        self.service = SearchService(engines, Settings.load(**settings), http=http)
+
+    def __getitem__(self, name: str) -> ProviderServer:
+        return self.servers[name]
+
+    def requests(self, name: str) -> int:
+        return len(self.servers[name].seen)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.service.close()
+        self._stack.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.service.aclose()
+        self._stack.close()
