@@ -50,6 +50,8 @@ class Roster:
         self._addressed = addressed
         self._clock = clock
         self._detected: dict[str, tuple[float, bool]] = {}
+        # With named engines nothing depends on what is found at the moment.
+        self._fixed = self._all_named() if named else None
 
     @classmethod
     def of(cls, engines: Sequence[SearchEngine]) -> Roster:
@@ -97,18 +99,23 @@ class Roster:
 
     async def available(self) -> Choice:
         """Return the engines that take part without being chosen for one search."""
+        if self._fixed is not None:
+            return self._fixed
         ready = [place.engine for name in self._order if (place := self.places[name]).engine is not None]
-        if self._named:
-            left_out = tuple(
-                Attempt(name, problem.outcome, 0, problem.message, problem.fix, skipped=True)
-                for name in self._order
-                if (problem := self.places[name].problem) is not None
-            )
-            return Choice(tuple(ready), left_out)
         taking_part = [engine for engine in ready if await self._joins(engine)]
         if not taking_part:
             taking_part = [engine for engine in ready if engine.joins is Joins.LAST_RESORT]
         return Choice(tuple(taking_part))
+
+    def _all_named(self) -> Choice:
+        """Return all engines of the order; those that cannot be used stand in the receipt."""
+        ready = [place.engine for name in self._order if (place := self.places[name]).engine is not None]
+        left_out = [
+            Attempt(name, problem.outcome, 0, problem.message, problem.fix, skipped=True)
+            for name in self._order
+            if (problem := self.places[name].problem) is not None
+        ]
+        return Choice(tuple(ready), tuple(left_out))
 
     def get(self, name: str) -> SearchEngine:
         """Return the engine of that name, or raise why it cannot be used."""

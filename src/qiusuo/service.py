@@ -36,8 +36,8 @@ class EngineStatus:
 class SearchService:
     """One search over many engines, with failover, cache, limits and a receipt.
 
-    ``SearchService.from_settings()`` takes the engines from the configuration, ``SearchService([engine, …])`` yours. Use
-    it as a context manager (``with`` or ``async with``) or close it. It may be shared by threads and event loops.
+    ``SearchService.from_settings()`` takes the engines from the configuration, ``SearchService([engine, …])`` yours.
+    Use it as a context manager (``with`` or ``async with``) or close it. It may be shared by threads and event loops.
     """
 
     def __init__(

@@ -38,9 +38,11 @@ def clean(text: object, limit: int | None = None) -> str:
     if "&" in text:
         text = html.unescape(text)
     if not text.isprintable():
-        text = _CONTROL.sub("", text)
-    text = " ".join(text.split())
-    return text if limit is None else truncate(text, limit)
+        text = " ".join(_CONTROL.sub("", text).split())
+    elif "  " in text:  # the only blank that is printable is the ordinary one
+        text = " ".join(text.split())
+    text = text.strip()
+    return text if limit is None or len(text) <= limit else truncate(text, limit)
 
 
 def truncate(text: str, limit: int) -> str:

@@ -7,11 +7,11 @@ import logging
 import time
 
 import pytest
-from support import World
 
 from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, UnknownEngine
 from qiusuo.models import Outcome
 from qiusuo.testing import Fault
+from support import World
 
 
 def outcomes(attempts: object) -> list[tuple[str, str]]:

@@ -9,11 +9,11 @@ from datetime import timedelta
 
 import pytest
 import time_machine
-from support import World
 
 from qiusuo.errors import AllEnginesFailed, QuotaExceeded, UserRateLimited
 from qiusuo.pipeline.quota import MonthlyQuota
 from qiusuo.testing import Fault
+from support import World
 
 
 @pytest.fixture
@@ -89,7 +89,8 @@ class TestPace:
 
 
 class TestQuota:
-    async def test_used_up_goes_to_the_next_engine_until_the_month_ends(self, clock: time_machine.Traveller) -> None:
+    @pytest.mark.usefixtures("clock")
+    async def test_used_up_goes_to_the_next_engine_until_the_month_ends(self) -> None:
         async with World("tavily", "brave", engines={"tavily": {"monthly_quota": 0}}) as here:
             response = await here.service.asearch("x")
             assert response.provider == "brave"

@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import pytest
 import time_machine
-from support import World
 
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.testing import Fault
+from support import World
 
 NOW = "2026-11-15T12:00:00Z"
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
-from qiusuo.models import Query, SearchResultItem
+from qiusuo.models import Query, SearchResultItem, domain_of
 from qiusuo.text import clean, iso_date, shorten_query
 
 logger = logging.getLogger(__name__)
@@ -166,13 +166,13 @@ class SearchEngine(ABC):
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             return None
         return SearchResultItem(
-            title=clean(title, MAX_TITLE_CHARS) or url,
-            url=url.strip(),
-            snippet=clean(snippet, MAX_SNIPPET_CHARS),
-            source=source,
-            published_at=iso_date(date),
-            score=float(score) if isinstance(score, int | float) else None,
-            engines=(self.name,),
+            clean(title, MAX_TITLE_CHARS) or url,
+            url.strip(),
+            clean(snippet, MAX_SNIPPET_CHARS),
+            source or domain_of(url),
+            None if date is None else iso_date(date),
+            float(score) if isinstance(score, (int, float)) else None,
+            (self.name,),
         )
 
 

@@ -14,7 +14,8 @@ from qiusuo.text import region_for
 COUNTRIES = {
     "AU": "australia", "BR": "brazil", "CA": "canada", "CN": "china", "DE": "germany", "ES": "spain", "FR": "france",
     "GB": "united kingdom", "HK": "hong kong", "IN": "india", "IT": "italy", "JP": "japan", "KR": "south korea",
-    "MX": "mexico", "MY": "malaysia", "NL": "netherlands", "RU": "russia", "SG": "singapore", "TW": "taiwan", "US": "united states",
+    "MX": "mexico", "MY": "malaysia", "NL": "netherlands", "RU": "russia", "SG": "singapore", "TW": "taiwan",
+    "US": "united states",
 }  # fmt: skip
 
 

@@ -151,11 +151,12 @@ class Endpoint:
             ) as response:
                 body = await self._read(response)
                 reply = Reply(response.status, response.headers, body)
-        except (TimeoutError, aiohttp.ServerTimeoutError):
-            message = f"no answer from {self.host} within {self.timeout:g} s."
-            raise SearchTimeout(
-                message, engine=self.engine, fix="Check the network, or raise SEARCH_TIMEOUT."
-            ) from None
+        except TimeoutError as error:
+            connecting = isinstance(error, aiohttp.ConnectionTimeoutError)
+            what = f"no connection to {self.host}" if connecting else f"no answer from {self.host}"
+            seconds = min(self.client.connect_timeout, self.timeout) if connecting else self.timeout
+            fix = "Check the address and the network." if connecting else "Check the network, or raise SEARCH_TIMEOUT."
+            raise SearchTimeout(f"{what} within {seconds:g} s.", engine=self.engine, fix=fix) from None
         except aiohttp.ClientPayloadError:
             raise BadResponse(f"{self.host} broke off in the middle of its answer.", engine=self.engine) from None
         except aiohttp.ClientConnectorDNSError:
@@ -181,6 +182,12 @@ class Endpoint:
             raise Unavailable(
                 f"the connection to {self.host} failed: {self.scrub(str(error) or type(error).__name__)}",
                 engine=self.engine,
+            ) from None
+        except ValueError as error:  # a line break in a header, a login in the address beside the key
+            raise ConfigurationError(
+                f"no request can be made of its settings: {self.scrub(str(error))}",
+                engine=self.engine,
+                fix=f"Check the key and the base URL of {self.engine}.",
             ) from None
         if 200 <= reply.status < 300:  # noqa: PLR2004 - the HTTP success range
             return reply
@@ -237,7 +244,7 @@ class HttpClient:
 
     def __init__(self, *, user_agent: str = "", connect_timeout: float = CONNECT_TIMEOUT) -> None:
         self._user_agent = user_agent or _default_user_agent()
-        self._connect_timeout = connect_timeout
+        self.connect_timeout = connect_timeout
         self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
 
@@ -250,7 +257,7 @@ class HttpClient:
         """Return the limits on connecting, on silence between two reads, and on the whole exchange."""
         found = self._timeouts.get(total)
         if found is None:
-            found = aiohttp.ClientTimeout(total=total, sock_connect=min(self._connect_timeout, total))
+            found = aiohttp.ClientTimeout(total=total, sock_connect=min(self.connect_timeout, total))
             self._timeouts[total] = found
         return found
 
@@ -306,15 +313,15 @@ def error_for_status(reply: Reply, detail: str, engine: str, host: str) -> Engin
     return RequestRejected(message, **common)
 
 
-def error_detail(data: Any) -> str:
-    """Find the human sentence in a provider's error body, whatever shape it has."""
-    for key in ("detail", "error", "errors", "message", "userMessage", "msg"):
-        if isinstance(data, dict) and data.get(key):
-            found = error_detail(data[key])
+def error_detail(data: Any, depth: int = 5) -> str:
+    """Find the human sentence in a provider's error body, whatever shape it has; not deeper than ``depth``."""
+    if depth and isinstance(data, dict):
+        for key in ("detail", "error", "errors", "message", "userMessage", "msg"):
+            found = error_detail(data.get(key), depth - 1)
             if found:
                 return found
-    if isinstance(data, list) and data:
-        return error_detail(data[0])
+    if depth and isinstance(data, list) and data:
+        return error_detail(data[0], depth - 1)
     return data if isinstance(data, str) else ""
 
 
@@ -327,7 +334,7 @@ def parse_retry_after(value: str | None, now: datetime | None = None) -> float |
     except ValueError:
         try:
             moment = parsedate_to_datetime(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
@@ -361,7 +368,16 @@ def proxy_for(url: str) -> str | None:
     proxies = urllib.request.getproxies()
     if not proxies or urllib.request.proxy_bypass(host):
         return None
-    return proxies.get(parts.scheme) or proxies.get("all")
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if proxy is None or proxy.startswith(("http://", "https://")):
+        return proxy
+    kind, scheme, _ = proxy.partition("://")
+    if not scheme:
+        return f"http://{proxy}"  # people also set host:port
+    raise ConfigurationError(
+        f"the environment sets a {kind} proxy, which is not supported.",
+        fix="Set HTTP_PROXY and HTTPS_PROXY to an HTTP proxy, or NO_PROXY to the host.",
+    )
 
 
 def _default_user_agent() -> str:

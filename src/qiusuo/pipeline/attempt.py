@@ -68,7 +68,7 @@ class Attempts:
                 cooling = self.cooldowns.resting(lane.name)
                 if cooling is not None:
                     return self._resting(lane, cooling)
-                refusal = await _take_turn(lane, budget)
+                refusal = await _take_turn(lane, budget) if lane.quota or lane.pace else None
                 if refusal is not None:
                     return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
                 found = await lane.engine.search(request.query, request.num_results)
@@ -102,8 +102,10 @@ class Attempts:
         if dropped:
             notes += (f"{dropped} results of other domains dropped",)
         attempt = Attempt(lane.name, Outcome.OK if items else Outcome.EMPTY, self._ms(started), notes=notes)
-        named = [item if item.engines else replace(item, engines=(lane.name,)) for item in items[: request.num_results]]
-        return Tried(lane, attempt, named)
+        items = items[: request.num_results]
+        if any(not item.engines for item in items):
+            items = [item if item.engines else replace(item, engines=(lane.name,)) for item in items]
+        return Tried(lane, attempt, items)
 
     async def _failed(self, lane: Lane, error: SearchError, started: float) -> Tried:
         await self.cooldowns.failed(lane.name, error)

@@ -49,9 +49,8 @@ class Windows:
         from limits.aio.strategies import MovingWindowRateLimiter as SharedLimiter  # noqa: PLC0415 - only with Redis
 
         assert self._shared is not None  # noqa: S101 - made only for shared hits
-        url = self._shared.url.replace("valkey", "redis", 1)
-        options: dict[str, Any] = {"socket_timeout": 0.5, "socket_connect_timeout": 0.5}
-        storage = RedisStorage(f"async+{url}", implementation="redispy", key_prefix=f"{PREFIX}limits", **options)
+        options: dict[str, Any] = {"connection_pool": self._shared.pools.get()}
+        storage = RedisStorage("async+redis://", implementation="redispy", key_prefix=f"{PREFIX}limits", **options)
         return SharedLimiter(storage)
 
 

@@ -85,7 +85,9 @@ class SearchPipeline:
         """
         started = self._timer()
         if not request.skip_cache:
-            known = self._cache.fresh(request.key) or await self._cache.shared_fresh(request.key)
+            known = self._cache.fresh(request.key)
+            if known is None and self._shared is not None:
+                known = await self._cache.shared_fresh(request.key)
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
         response, joined = await self._flights.join(
@@ -99,7 +101,8 @@ class SearchPipeline:
         started = self._timer()
         choice = await self._choose(request)
         lanes = [self.lane(engine) for engine in choice.engines]
-        await self.cooldowns.refresh([lane.name for lane in lanes])
+        if self._shared is not None:
+            await self.cooldowns.refresh([lane.name for lane in lanes])
         answer, attempts = await (self._merged if request.merge else self._first)(request, lanes)
         receipt = (*choice.left_out, *attempts)
         if answer is None:

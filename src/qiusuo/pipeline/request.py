@@ -98,7 +98,8 @@ def build_request(
     fresh = None if freshness is None else _member(Freshness, freshness, "freshness")
     count = settings.max_results if num_results is None else _count(num_results)
     seconds = settings.timeout if timeout is None else _seconds(timeout)
-    include, exclude = _domains(include_domains), _domains(exclude_domains)
+    include = _domains(include_domains) if include_domains else ()
+    exclude = _domains(exclude_domains) if exclude_domains else ()
     engines = _engine_names(engine, merge)
     wanted = language or settings.language
     query = Query(
@@ -132,6 +133,8 @@ def build_request(
 def filter_results(request: SearchRequest, items: list[SearchResultItem]) -> tuple[list[SearchResultItem], int]:
     """Apply the domain filters that an engine may not have honoured; return what stays and how many were dropped."""
     query = request.query
+    if not query.include_domains and not query.exclude_domains:
+        return items, 0
     kept = items
     if query.exclude_domains:
         kept = [item for item in kept if not _within(item.source, query.exclude_domains)]

@@ -11,18 +11,19 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.loops import PerLoop
 
 if TYPE_CHECKING:
-    from redis.asyncio import Redis
+    from redis.asyncio import BlockingConnectionPool, Redis
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 OPERATION_TIMEOUT = 0.5
+MAX_CONNECTIONS = 32
 RETRY_AFTER_FAILURE = 5.0
 PREFIX = "qiusuo:"
 
@@ -37,17 +38,33 @@ class SharedState:
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         try:
             from redis import RedisError  # noqa: PLC0415 - an extra
-            from redis.asyncio import Redis  # noqa: PLC0415 - an extra
+            from redis.asyncio import BlockingConnectionPool, Redis  # noqa: PLC0415 - an extra
         except ImportError:
             raise ConfigurationError(
                 "QIUSUO_REDIS_URL is set, but the Redis client is not installed.", fix="pip install 'qiusuo[redis]'"
             ) from None
-        self.url = url
+        address = url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1)
+        try:
+            BlockingConnectionPool.from_url(address)
+        except ValueError as error:
+            raise ConfigurationError(
+                f"QIUSUO_REDIS_URL is not usable: {error}", fix="Give it as redis://host:6379/0."
+            ) from None
         self._faults: tuple[type[Exception], ...] = (RedisError, OSError, TimeoutError)
         self._clock = clock
         self._away_until = 0.0
         self._away = False
-        self._clients: PerLoop[Redis] = PerLoop(lambda: _connect(Redis, url))
+        # Whoever finds all connections busy waits for one instead of opening more.
+        self.pools: PerLoop[BlockingConnectionPool] = PerLoop(
+            lambda: BlockingConnectionPool.from_url(
+                address,
+                max_connections=MAX_CONNECTIONS,
+                timeout=OPERATION_TIMEOUT,
+                socket_timeout=OPERATION_TIMEOUT,
+                socket_connect_timeout=OPERATION_TIMEOUT,
+            )
+        )
+        self._clients: PerLoop[Redis] = PerLoop(lambda: Redis(connection_pool=self.pools.get()))
 
     async def run(self, operation: Callable[[Redis], Awaitable[T]]) -> T:
         """Run one operation.
@@ -78,24 +95,13 @@ class SharedState:
         return value
 
     async def aclose(self) -> None:
-        """Close the connections of the running loop; others went with their loops."""
+        """Close the connections; those of a loop that has ended went with it."""
         here = asyncio.get_running_loop()
-        for loop, client in self._clients.drain():
-            with suppress(*self._faults):
-                if loop is here:
-                    await client.aclose()
-                else:
-                    await client.connection_pool.disconnect(inuse_connections=False)
-
-
-def _connect(redis: type[Redis], url: str) -> Any:
-    try:
-        return redis.from_url(
-            url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1),
-            socket_timeout=OPERATION_TIMEOUT,
-            socket_connect_timeout=OPERATION_TIMEOUT,
-        )
-    except ValueError as error:
-        raise ConfigurationError(
-            f"QIUSUO_REDIS_URL is not usable: {error}", fix="Give it as redis://host:6379/0."
-        ) from None
+        for _ in self._clients.drain():
+            pass
+        for loop, pool in self.pools.drain():
+            if loop is here:
+                with suppress(*self._faults):
+                    await pool.aclose()
+            elif loop.is_running():
+                asyncio.run_coroutine_threadsafe(pool.aclose(), loop)

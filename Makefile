@@ -1,0 +1,48 @@
+# Everything starts here, on a machine with Python 3.11+ and make and nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+# How many test processes; the timing tests want a core each.
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench docs eval setup clean
+
+help:  ## Show what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+setup:  ## Install what running needs, into .venv
+	@$(PYTHON) scripts/setup.py
+
+run: setup  ## Install everything and make a first search
+	@$(BIN)/qiusuo --help
+	@$(BIN)/qiusuo engines || true
+	@echo; echo '$$ qiusuo search "求索 开源 搜索" --explain'
+	@$(BIN)/qiusuo search "求索 开源 搜索" --explain || true
+
+test:  ## Install everything and run all checks and tests
+	@$(PYTHON) scripts/setup.py --test
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+lint:  ## Format check, lint, types, generated docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python scripts/docs.py --check
+
+format:  ## Format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs:  ## Write the generated docs anew
+	$(BIN)/python scripts/docs.py
+
+bench:  ## Measure speed, side by side in one run
+	@$(PYTHON) scripts/setup.py --bench
+	$(BIN)/python -m bench
+
+eval:  ## Measure quality on labelled data
+	$(BIN)/python -m eval.citations
+
+clean:  ## Remove what was installed here
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,231 @@
+"""A real Redis: what several processes share, and that nothing fails when it goes away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qiusuo.models import Outcome
+from qiusuo.testing import Fault
+from support import World
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed"),
+    pytest.mark.xdist_group("redis"),
+]
+
+
+class RedisProcess:
+    """A redis-server on a free port that can be stopped and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self._process = subprocess.Popen(command, cwd=self._folder, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        pytest.fail("redis-server did not start")
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[RedisProcess]:
+    process = RedisProcess(tmp_path)
+    yield process
+    process.stop()
+
+
+WORKER = """
+import asyncio, json, sys
+from qiusuo import SearchService
+from qiusuo.errors import SearchError
+
+async def main():
+    async with SearchService.from_settings() as service:
+        out = []
+        for line in json.loads(sys.argv[1]):
+            try:
+                out.append((await service.asearch(**line)).to_dict())
+            except SearchError as error:
+                out.append(error.to_dict())
+        print(json.dumps(out))
+
+asyncio.run(main())
+"""
+
+
+def in_another_process(
+    redis: RedisProcess, world: World, *searches: dict[str, object], **env: str
+) -> list[dict[str, object]]:
+    """Run searches in a process of its own, over the same providers and the same Redis."""
+    variables = {
+        "QIUSUO_REDIS_URL": redis.url,
+        "SEARCH_PROVIDER_PRIORITY": ",".join(world.servers),
+        **{f"{name.upper()}_API_KEY": server.key for name, server in world.servers.items()},
+        **{f"QIUSUO_ENGINES__{name.upper()}__BASE_URL": server.base_url for name, server in world.servers.items()},
+        **env,
+    }
+    done = subprocess.run(  # noqa: S603 - our own interpreter and script
+        [sys.executable, "-c", WORKER, json.dumps(searches)],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    result: list[dict[str, object]] = json.loads(done.stdout)
+    return result
+
+
+class TestShared:
+    async def test_two_processes_share_the_cache(self, redis: RedisProcess) -> None:
+        async with World("tavily", redis_url=redis.url) as here:
+            first = await here.service.asearch("共享缓存")
+            (other,) = await asyncio.to_thread(in_another_process, redis, here, {"query": "共享缓存"})
+            assert other["cached"] is True
+            assert other["provider"] == "tavily"
+            assert other["results"] == first.to_dict()["results"]
+            assert here.requests("tavily") == 1
+
+    async def test_two_processes_share_the_limit_of_a_user(self, redis: RedisProcess) -> None:
+        async with World("tavily", redis_url=redis.url, rate_limit=3) as here:
+            await here.service.asearch("a", user="ada")
+            await here.service.asearch("b", user="ada")
+            searches: list[dict[str, object]] = [{"query": text, "user": "ada"} for text in ("c", "d")]
+            searches.append({"query": "d", "user": "bob"})
+            third, fourth, bob = await asyncio.to_thread(
+                in_another_process, redis, here, *searches, SEARCH_RATE_LIMIT="3"
+            )
+            assert "results" in third
+            assert fourth["error"] == "UserRateLimited"
+            assert isinstance(fourth["retryAfter"], float)
+            assert 0 < fourth["retryAfter"] <= 60
+            assert "results" in bob
+
+    async def test_two_processes_share_the_rest_of_an_engine(self, redis: RedisProcess) -> None:
+        async with World("tavily", "brave", redis_url=redis.url) as here:
+            here["tavily"].fault = Fault.RATE_LIMITED
+            here["tavily"].retry_after = "60"
+            await here.service.asearch("a")
+            here["tavily"].fault = None
+            (other,) = await asyncio.to_thread(in_another_process, redis, here, {"query": "b"})
+            assert other["provider"] == "brave"
+            assert here.requests("tavily") == 1
+
+    async def test_two_processes_share_the_quota(self, redis: RedisProcess) -> None:
+        async with World("tavily", "brave", redis_url=redis.url, engines={"tavily": {"monthly_quota": 1}}) as here:
+            await here.service.asearch("a")
+            (other,) = await asyncio.to_thread(
+                in_another_process, redis, here, {"query": "b"}, QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA="1"
+            )
+            assert other["provider"] == "brave"
+            assert other["attempts"][0]["outcome"] == "quota"  # type: ignore[index]
+
+    async def test_results_that_may_not_be_stored_never_reach_redis(self, redis: RedisProcess) -> None:
+        async with World("brave", redis_url=redis.url) as here:
+            await here.service.asearch("只在内存")
+            assert (await here.service.asearch("只在内存")).cached
+            (other,) = await asyncio.to_thread(in_another_process, redis, here, {"query": "只在内存"})
+            assert other["cached"] is False
+
+    async def test_two_hundred_identical_searches_make_one_request(self, redis: RedisProcess) -> None:
+        async with World("tavily", redis_url=redis.url) as here:
+            await asyncio.gather(*(here.service.asearch("x") for _ in range(200)))
+            assert here.requests("tavily") == 1
+
+    async def test_sync_and_async_callers_use_one_service(self, redis: RedisProcess) -> None:
+        async with World("tavily", redis_url=redis.url) as here:
+            await asyncio.to_thread(here.service.search, "a")
+            assert (await here.service.asearch("a")).cached
+            assert (await here.service.asearch("b", user="ada")).provider == "tavily"
+            assert (await asyncio.to_thread(here.service.search, "c", user="ada")).provider == "tavily"
+
+
+class TestGone:
+    async def test_redis_going_away_changes_nothing_for_the_user(
+        self, redis: RedisProcess, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.WARNING)
+        options = {"tavily": {"monthly_quota": 1000, "requests_per_second": 100}}
+        async with World("tavily", redis_url=redis.url, rate_limit=100, engines=options) as here:
+            await here.service.asearch("a", user="ada")
+            await asyncio.to_thread(redis.stop)
+            for text in ("b", "c", "d"):
+                response = await here.service.asearch(text, user="ada")
+                assert response.attempts[-1].outcome is Outcome.OK
+            assert (await here.service.asearch("a", user="ada")).cached
+            assert caplog.text.count("Redis is away") == 1
+
+    async def test_the_limit_still_holds_in_this_process(self, redis: RedisProcess) -> None:
+        from qiusuo.errors import UserRateLimited
+
+        redis.stop()
+        async with World("tavily", redis_url=redis.url, rate_limit=2) as here:
+            await here.service.asearch("a", user="ada")
+            await here.service.asearch("b", user="ada")
+            with pytest.raises(UserRateLimited):
+                await here.service.asearch("c", user="ada")
+
+    async def test_redis_coming_back_is_used_again(
+        self, redis: RedisProcess, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        caplog.set_level(logging.WARNING)
+        monkeypatch.setattr("qiusuo.storage.redis.RETRY_AFTER_FAILURE", 0.0)
+        async with World("tavily", redis_url=redis.url) as here:
+            await asyncio.to_thread(redis.stop)
+            await here.service.asearch("a")
+            await asyncio.to_thread(redis.start)
+            await here.service.asearch("b")
+            assert "Redis is back" in caplog.text
+            (other,) = await asyncio.to_thread(in_another_process, redis, here, {"query": "b"})
+            assert other["cached"] is True
+
+    async def test_a_foreign_entry_in_redis_is_as_good_as_absent(self, redis: RedisProcess) -> None:
+        from redis.asyncio import Redis
+
+        async with World("tavily", redis_url=redis.url) as here:
+            await here.service.asearch("a")
+            async with Redis.from_url(redis.url) as client:
+                for key in await client.keys("qiusuo:cache:*"):
+                    await client.set(key, b'{"response": 7}')
+            (other,) = await asyncio.to_thread(in_another_process, redis, here, {"query": "a"})
+            assert other["cached"] is False
+
+
+def test_an_unusable_url_is_a_clear_error() -> None:
+    from qiusuo import SearchService
+    from qiusuo.config import Settings
+    from qiusuo.errors import ConfigurationError
+
+    with pytest.raises(ConfigurationError, match="redis://"):
+        SearchService([], Settings.load(redis_url="http://nowhere:1"))
