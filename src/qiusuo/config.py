@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AliasChoices,
@@ -29,10 +31,12 @@ from pydantic import (
 from pydantic_core.core_schema import ValidationInfo
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     InitSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
 )
 
 from qiusuo.errors import ConfigurationError
@@ -44,6 +48,7 @@ DEFAULT_SEARXNG_URL: Final = "http://localhost:8080"
 REGULATION_SITES: Final = ("flk.npc.gov.cn", "npc.gov.cn", "gov.cn", "court.gov.cn", "spp.gov.cn", "moj.gov.cn")
 CASE_SITES: Final = ("rmfyalk.court.gov.cn", "court.gov.cn", "spp.gov.cn", "wenshu.court.gov.cn")
 MAX_FILE_BYTES: Final = 1024 * 1024
+_OUR_PREFIXES: Final = ("qiusuo_", "search_", "searxng_")
 
 NameList = Annotated[tuple[str, ...], NoDecode]
 """A list in files, a comma list in the environment."""
@@ -52,7 +57,7 @@ NameList = Annotated[tuple[str, ...], NoDecode]
 class EngineSettings(BaseModel):
     """What can be set for one engine under ``[engines.NAME]``; other keys go to the engine itself."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     api_key: SecretStr | None = Field(None, description="The provider's key; its environment variable wins.")
     base_url: str | None = Field(None, description="Another address for the provider's API.")
@@ -62,6 +67,40 @@ class EngineSettings(BaseModel):
     max_concurrency: int = Field(10, ge=1, le=1000, description="Requests in flight at once.")
     store_results: Literal["shared", "memory", "never"] | None = Field(
         None, description="Where results may be kept: any cache, this process only, or nowhere."
+    )
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        # The engine's own keys may be secrets (basic_auth, headers), so only their names are shown.
+        for name, value in super().__repr_args__():
+            yield name, "***" if name in (self.model_extra or {}) else _without_login(value)
+
+
+class TavilyWebSearchConfig(BaseModel):
+    """Settings of the plain Tavily search tool; beside :class:`WebSearchConfig`, which names it."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True, hide_input_in_errors=True)
+
+    api_key: str | None = Field(
+        None,
+        repr=False,
+        validation_alias=AliasChoices("api_key", "apiKey"),
+        description="Tavily API key; TAVILY_API_KEY wins.",
+    )
+
+
+class WebSearchConfig(BaseModel):
+    """Settings of the plain search tools. Files written before ``tavily`` existed parse unchanged."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True, hide_input_in_errors=True)
+
+    api_key: str | None = Field(
+        None,
+        repr=False,
+        validation_alias=AliasChoices("api_key", "apiKey"),
+        description="Brave Search API key; BRAVE_API_KEY wins.",
+    )
+    tavily: TavilyWebSearchConfig | None = Field(
+        None, description="When set, Tavily is used instead of Brave Search, whose settings here are then ignored."
     )
 
 
@@ -74,6 +113,7 @@ class Settings(BaseSettings):
         env_ignore_empty=True,
         extra="ignore",
         frozen=True,
+        allow_inf_nan=False,
         populate_by_name=True,
         validate_default=False,
     )
@@ -158,6 +198,9 @@ class Settings(BaseSettings):
     regulation_keyword: str = Field("法律法规", description="Added to regulation queries that name no kind of law.")
     case_keyword: str = Field("裁判文书", description="Added to case queries that name no kind of judgment.")
     engines: dict[str, EngineSettings] = Field(default_factory=dict, description="Settings of single engines.")
+    web_search: WebSearchConfig = Field(
+        default_factory=WebSearchConfig, description="Which plain search tool the factory gives, and its key."
+    )
 
     _environ: Mapping[str, str] = PrivateAttr(default_factory=lambda: dict(os.environ))
     _file: Path | None = PrivateAttr(None)
@@ -180,8 +223,13 @@ class Settings(BaseSettings):
             settings = _above_file(cls, values)(**arguments)
         except ValidationError as error:
             raise ConfigurationError(_explain(error, path), fix="Correct the value or remove it.") from None
+        except SettingsError as error:  # a variable for a whole table that holds no JSON
+            raise ConfigurationError(f"The environment is not valid: {error}.", fix="Correct it or unset it.") from None
         settings._file = path  # noqa: SLF001 - our own
         return settings
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        return ((name, _without_login(value)) for name, value in super().__repr_args__())
 
     @property
     def config_file(self) -> Path | None:
@@ -220,6 +268,14 @@ class Settings(BaseSettings):
         names = tuple(dict.fromkeys(name.strip().lower() for name in value)) if value else None
         return names or None
 
+    @field_validator("searxng_url")
+    @classmethod
+    def _check_address(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or DEFAULT_SEARXNG_URL)
+        if not parts.hostname or parts.port == 0:  # reading the port checks it
+            raise ValueError("no host or port")
+        return value
+
     @field_validator(*SEED_FIELDS, mode="wrap")
     @classmethod
     def _fall_back(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
@@ -227,7 +283,8 @@ class Settings(BaseSettings):
             return handler(value)
         except ValidationError as error:
             name = str(info.field_name)
-            default = cls.model_fields[name].get_default()
+            # Not None: with an address given, even a wrong one, queries must not go outside by surprise.
+            default = DEFAULT_SEARXNG_URL if name == "searxng_url" else cls.model_fields[name].get_default()
             shown = value if name != "searxng_url" else str(value).rpartition("@")[2]
             logger.warning(
                 "%s: %r is not valid (%s); the default %r is used",
@@ -241,13 +298,21 @@ class Settings(BaseSettings):
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - the interface has it
+        settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced by Environment
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - not used: a key in a stray .env would surprise
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - not used
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings
+        return init_settings, Environment(settings_cls)
+
+
+class Environment(EnvSettingsSource):
+    """The environment without what is not ours: ``LANGUAGE`` and ``TIMEOUT`` are names of other programs."""
+
+    def __init__(self, settings_cls: type[BaseSettings]) -> None:
+        super().__init__(settings_cls)
+        self.env_vars = {name: value for name, value in self.env_vars.items() if name.startswith(_OUR_PREFIXES)}
 
 
 def _above_file(base: type[Settings], values: dict[str, Any]) -> type[Settings]:
@@ -267,6 +332,11 @@ def _above_file(base: type[Settings], values: dict[str, Any]) -> type[Settings]:
             return (*above, InitSettingsSource(settings_cls, init_kwargs=values))
 
     return FileSettings
+
+
+def _without_login(value: Any) -> Any:
+    """Hide the user and password of an address."""
+    return re.sub(r"//.*@", "//***@", value) if isinstance(value, str) else value
 
 
 def variable_name(field: str) -> str:
@@ -313,7 +383,7 @@ def read_config_file(path: Path) -> dict[str, Any]:
         raise ConfigurationError(
             f"{path} cannot be read: {error.strerror}.", fix="Create it or correct QIUSUO_CONFIG."
         ) from None
-    except ValueError as error:  # JSON, TOML and encoding errors
+    except (ValueError, RecursionError) as error:  # JSON, TOML and encoding errors
         raise ConfigurationError(f"{path} cannot be parsed: {error}", fix="Correct the file at that place.") from None
     if data is None:
         return {}
@@ -327,6 +397,11 @@ def _read_yaml(text: str) -> Any:
 
     try:
         return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        # Not its whole text: that quotes the line, in which a key may stand.
+        mark = error.problem_mark
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise ValueError(f"{error.problem}{where}") from None
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
 

@@ -10,6 +10,7 @@ from typing import Self, Unpack
 from qiusuo.bridge import SyncBridge
 from qiusuo.config import Settings
 from qiusuo.engines.base import SearchEngine
+from qiusuo.errors import SearchDisabled
 from qiusuo.http import HttpClient
 from qiusuo.models import SearchResponse
 from qiusuo.pipeline.pipeline import Choice, SearchPipeline
@@ -88,6 +89,10 @@ class SearchService:
     async def available(self) -> tuple[str, ...]:
         """Return the names of the engines that take part, in their order; empty means that search is off."""
         return tuple(engine.name for engine in (await self._roster.available()).engines)
+
+    async def disabled(self) -> SearchDisabled | None:
+        """Return why search is off and how to enable it; None while some engine can be asked."""
+        return None if (await self._roster.available()).engines else self._roster.disabled()
 
     async def _status_of(self, name: str, place: Place, *, takes_part: bool) -> EngineStatus:
         kind = place.kind

@@ -1,0 +1,68 @@
+"""What a plain tool is: a name, a description, a JSON schema, and a coroutine from arguments to text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from qiusuo.errors import InvalidQuery
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Tool(ABC):
+    """A tool for an agent. ``execute`` never raises: what went wrong comes back as text that the model can act on."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    arguments: ClassVar[type[BaseModel]]
+    """The model that checks the arguments and gives the schema."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        return json_schema(self.arguments)
+
+    @abstractmethod
+    async def execute(self, **kwargs: Any) -> str:
+        """Run the tool and return its text."""
+
+    def to_openai(self) -> dict[str, Any]:
+        """Return the tool as an OpenAI function definition."""
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": self.parameters},
+        }
+
+
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return a flat schema that small models can follow: no titles, no references, no null types."""
+    schema = model.model_json_schema()
+    schema.pop("title", None)
+    schema.pop("description", None)
+    for field in schema.get("properties", {}).values():
+        field.pop("title", None)
+    return schema
+
+
+def check_arguments(model: type[M], arguments: dict[str, Any]) -> M:
+    """Read the arguments of a call.
+
+    Raises:
+        InvalidQuery: they do not fit; the message names each problem.
+    """
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        raise invalid_arguments(error) from None
+
+
+def invalid_arguments(error: ValidationError) -> InvalidQuery:
+    """Return the error that names each problem of a call's arguments, without repeating their values."""
+    problems = "; ".join(
+        f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+        for problem in error.errors(include_input=False, include_url=False)
+    )
+    return InvalidQuery(f"Invalid arguments: {problems}.", fix="Correct them and call again.")

@@ -1,0 +1,125 @@
+"""LangChain tools over the search service (extra ``langchain``)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any, Literal
+
+from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
+from langchain_core.tools import BaseTool, ToolException
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+
+from qiusuo.citations.registry import CitationRegistry
+from qiusuo.errors import SearchError
+from qiusuo.models import SearchResponse
+from qiusuo.service import SearchService
+from qiusuo.tools.base import invalid_arguments
+from qiusuo.tools.render import error_text, results_text
+from qiusuo.tools.specs import SEARCH_DESCRIPTION, QueryArguments, ToolSpec, disabled_text
+
+MAX_RESULTS = 5
+
+
+def _arguments_problem(error: ValidationError) -> str:
+    return error_text(invalid_arguments(error))
+
+
+class SearchTool(BaseTool):
+    """``web_search`` for an agent: at most five numbered results with short snippets.
+
+    Give it the session's ``registry`` and the numbers run on over all searches of the session. The message's
+    ``artifact`` is the whole :class:`~qiusuo.SearchResponse` as a dictionary, with the ``numbers`` of its results.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    name: str = "web_search"
+    description: str = SEARCH_DESCRIPTION
+    args_schema: type[BaseModel] = QueryArguments
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    handle_tool_error: bool = True
+    handle_validation_error: bool | str | Callable[[Any], str] | None = Field(default=_arguments_problem, exclude=True)
+    service: SearchService = Field(exclude=True)
+    registry: CitationRegistry | None = Field(default=None, exclude=True)
+    user: str | None = None
+
+    # LangGraph runs synchronous calls of one turn in threads.
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+
+    def _run(self, query: str, run_manager: CallbackManagerForToolRun | None = None) -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - LangChain's signature
+        try:
+            return self._shown(self.service.search(query, num_results=MAX_RESULTS, user=self.user))
+        except SearchError as error:
+            raise ToolException(error_text(error)) from error
+
+    async def _arun(
+        self,
+        query: str,
+        run_manager: AsyncCallbackManagerForToolRun | None = None,  # noqa: ARG002 - LangChain's signature
+    ) -> tuple[str, dict[str, Any]]:
+        try:
+            return self._shown(await self.service.asearch(query, num_results=MAX_RESULTS, user=self.user))
+        except SearchError as error:
+            raise ToolException(error_text(error)) from error
+
+    def _shown(self, response: SearchResponse) -> tuple[str, dict[str, Any]]:
+        items = response.results[:MAX_RESULTS]
+        if self.registry is None:
+            numbers = list(range(1, len(items) + 1))
+        else:
+            with self._lock:
+                numbers = self.registry.add(response.query, items)
+        text = results_text(
+            response, numbers=numbers, limit=MAX_RESULTS, snippet_length=self.service.settings.snippet_length
+        )
+        return text, {**response.to_dict(), "numbers": numbers}
+
+
+class SpecTool(BaseTool):
+    """Any of the toolbox's tools for LangChain; synchronous calls run on a loop of their own."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    handle_tool_error: bool = True
+    handle_validation_error: bool | str | Callable[[Any], str] | None = Field(default=_arguments_problem, exclude=True)
+    spec: ToolSpec = Field(exclude=True)
+    user: str | None = None
+
+    def _run(
+        self,
+        run_manager: CallbackManagerForToolRun | None = None,  # noqa: ARG002 - LangChain's signature
+        **arguments: Any,
+    ) -> tuple[str, dict[str, Any]]:
+        return asyncio.run(self._call(arguments))
+
+    async def _arun(
+        self,
+        run_manager: AsyncCallbackManagerForToolRun | None = None,  # noqa: ARG002 - LangChain's signature
+        **arguments: Any,
+    ) -> tuple[str, dict[str, Any]]:
+        return await self._call(arguments)
+
+    async def _call(self, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        try:
+            output = await self.spec.run(arguments, self.user)
+        except SearchError as error:
+            raise ToolException(error_text(error)) from error
+        return output.text, output.data
+
+
+def as_langchain_tool(spec: ToolSpec, *, user: str | None = None) -> SpecTool:
+    """Return a tool of the toolbox as a LangChain tool."""
+    return SpecTool(name=spec.name, description=spec.description, args_schema=spec.arguments, spec=spec, user=user)
+
+
+async def search_tools(
+    service: SearchService, *, registry: CitationRegistry | None = None, user: str | None = None
+) -> tuple[list[BaseTool], str]:
+    """Return the search tools of an agent, and why there are none where search is off."""
+    problem = await service.disabled()
+    if problem is not None:
+        return [], disabled_text(problem)
+    return [SearchTool(service=service, registry=registry, user=user)], ""

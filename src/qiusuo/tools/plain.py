@@ -1,0 +1,157 @@
+"""The plain search tools: one for Brave, one for Tavily, the same to use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from qiusuo.config import Settings, TavilyWebSearchConfig, WebSearchConfig, config_folder
+from qiusuo.engines.base import HttpEngine
+from qiusuo.engines.brave import BraveEngine
+from qiusuo.engines.tavily import TavilyEngine
+from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, SearchError
+from qiusuo.models import SearchResponse
+from qiusuo.service import SearchService
+from qiusuo.tools.base import Tool, check_arguments
+from qiusuo.tools.render import neutral, one_line, untrusted
+
+MAX_COUNT = 10
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text.strip()
+
+
+def _at_most_ten(value: object) -> object:
+    return min(value, MAX_COUNT) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+class SearchArguments(BaseModel):
+    """What both tools take."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: Annotated[str, AfterValidator(_not_blank)] = Field(description="What to search for. 搜索内容。")
+    count: Annotated[int, BeforeValidator(_at_most_ten)] = Field(
+        default=MAX_COUNT, ge=1, le=MAX_COUNT, description="Number of results, 1 to 10. 结果数量。"
+    )
+
+
+class EngineSearchTool(Tool):
+    """A tool over one engine. Its key comes from the environment first, then from the configuration."""
+
+    engine_class: ClassVar[type[HttpEngine]]
+    arguments = SearchArguments
+
+    def __init__(
+        self,
+        api_key: str | None = None,
+        *,
+        settings: Settings | None = None,
+        base_url: str | None = None,
+    ) -> None:
+        self._settings = settings or Settings.load()
+        self._service: SearchService | None = None
+        self._problem: EngineNotConfigured | None = None
+        stored = self._settings.engine(self.engine_class.name)
+        candidates = (
+            *(self._settings.env(name) for name in self.engine_class.key_env),
+            api_key,
+            stored.api_key.get_secret_value() if stored.api_key else None,
+        )
+        key = next((value.strip() for value in candidates if value and value.strip()), None)
+        if key is None:
+            self._problem = self._missing_key()
+        else:
+            engine = self.engine_class(key, base_url=base_url or stored.base_url, timeout=stored.timeout)
+            self._service = SearchService([engine], self._settings)
+
+    async def execute(self, **kwargs: Any) -> str:
+        """Search and return the results as text: title, URL and description of each."""
+        try:
+            wanted = check_arguments(SearchArguments, kwargs)
+            if self._service is None:
+                raise self._problem or self._missing_key()
+            return _results(await self._service.asearch(wanted.query, num_results=wanted.count))
+        except AllEnginesFailed as error:
+            attempt = error.attempts[-1]
+            return f"Error: {self.engine_class.label} search failed: {attempt.reason} {attempt.fix}".rstrip()
+        except SearchError as error:
+            return f"Error: {error}"
+
+    async def aclose(self) -> None:
+        """Close the tool's connections."""
+        if self._service is not None:
+            await self._service.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.aclose()
+
+    def _missing_key(self) -> EngineNotConfigured:
+        kind = self.engine_class
+        path = self._settings.config_file or config_folder() / "config.toml"
+        return EngineNotConfigured(
+            f"{kind.label} needs an API key.",
+            engine=kind.name,
+            fix=f"Set the environment variable {kind.key_env[0]}, or api_key under [engines.{kind.name}] in {path}.",
+        )
+
+
+class WebSearchTool(EngineSearchTool):
+    """Search with the Brave Search API."""
+
+    name = "web_search"
+    description = (
+        "Search the web with Brave Search. Returns title, URL and description of each result. 使用 Brave 搜索网页。"
+    )
+    engine_class = BraveEngine
+
+
+class TavilyWebSearchTool(EngineSearchTool):
+    """Search with the Tavily API."""
+
+    name = "tavily_web_search"
+    description = (
+        "Search the web with Tavily. Returns title, URL and description of each result. 使用 Tavily 搜索网页。"
+    )
+    engine_class = TavilyEngine
+
+
+def create_web_search_tool(
+    config: WebSearchConfig | Mapping[str, Any] | None = None, *, settings: Settings | None = None
+) -> WebSearchTool | TavilyWebSearchTool:
+    """Return the Tavily tool if ``config.tavily`` is set, the Brave tool otherwise.
+
+    Without ``config`` the one in the configuration file counts.
+    """
+    settings = settings or Settings.load()
+    if config is None:
+        config = settings.web_search
+    elif isinstance(config, Mapping):
+        config = WebSearchConfig.model_validate(config)
+    if isinstance(config.tavily, TavilyWebSearchConfig):
+        return TavilyWebSearchTool(config.tavily.api_key, settings=settings)
+    return WebSearchTool(config.api_key, settings=settings)
+
+
+def _results(response: SearchResponse) -> str:
+    if not response.results:
+        return f"No results for: {neutral(response.query)}"
+    entries = [
+        "\n".join(
+            (
+                f"{number}. {neutral(item.title)}",
+                f"   URL: {one_line(item.url)}",
+                f"   Description: {neutral(item.snippet)}",
+            )
+        )
+        for number, item in enumerate(response.results, 1)
+    ]
+    return f"Results for: {neutral(response.query)}\n" + untrusted("\n".join(entries))

@@ -1,0 +1,195 @@
+"""Each tool defined once: its words, its arguments, its work. LangChain, MCP and REST are adapters over these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from qiusuo.errors import SearchDisabled, SearchError
+from qiusuo.models import SearchResponse
+from qiusuo.pages import PageReader
+from qiusuo.service import SearchService
+from qiusuo.tools.base import check_arguments, json_schema
+from qiusuo.tools.render import page_text, results_text
+
+SEARCH_DESCRIPTION = "搜索互联网获取实时信息。当需要了解最新事件、实时数据、当前新闻或验证信息时使用此工具。"
+QUERY_DESCRIPTION = "搜索查询关键词,应该具体、清晰、针对性强"
+DEFAULT_PAGE_CHARS = 8000
+MAX_PAGE_CHARS = 50_000
+
+
+class QueryArguments(BaseModel):
+    """The words alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: str = Field(
+        description=QUERY_DESCRIPTION, examples=["2026年诺贝尔物理学奖 获奖者", "Python 3.14 release date"]
+    )
+
+
+class SearchArguments(QueryArguments):
+    """The words and the kind of pages."""
+
+    type: Literal["general", "news", "regulation", "case"] = Field(
+        default="general",
+        description="general 综合, news 新闻, regulation 法律法规, case 裁判案例",
+    )
+
+
+class PageArguments(BaseModel):
+    """Which page to read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    url: str = Field(description="网页地址 / address of the page, http or https")
+    max_chars: int = Field(
+        default=DEFAULT_PAGE_CHARS, ge=200, le=MAX_PAGE_CHARS, description="最多返回的字符数 / longest text to return"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool gives: text for the model, data for programs."""
+
+    text: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool. ``work`` gets the checked arguments and the user whose limits count."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[BaseModel]
+    output_schema: dict[str, Any]
+    work: Callable[[Any, str | None], Awaitable[ToolOutput]]
+    needs_search: bool = False
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments."""
+        return json_schema(self.arguments)
+
+    async def run(self, arguments: dict[str, Any], user: str | None = None) -> ToolOutput:
+        """Check the arguments and do the work.
+
+        Raises:
+            SearchError: the arguments do not fit, or the work failed.
+        """
+        return await self.work(check_arguments(self.arguments, arguments), user)
+
+
+class Toolbox:
+    """The tools over one service and one page reader. ``extra`` adds the tools of other parts (legal search)."""
+
+    def __init__(self, service: SearchService, reader: PageReader, *, extra: Sequence[ToolSpec] = ()) -> None:
+        self._service = service
+        self._reader = reader
+        own = (
+            ToolSpec(
+                "web_search",
+                "联网搜索 Web search",
+                f"{SEARCH_DESCRIPTION} Search the web for current information; returns up to 10 numbered sources.",
+                SearchArguments,
+                SEARCH_OUTPUT,
+                self._search,
+                needs_search=True,
+            ),
+            ToolSpec(
+                "webSearch",
+                "联网搜索 Web search (JSON)",
+                f"{SEARCH_DESCRIPTION} 返回 JSON。",
+                SearchArguments,
+                SEARCH_OUTPUT,
+                self._search_json,
+                needs_search=True,
+            ),
+            ToolSpec(
+                "fetch_page",
+                "阅读网页 Read a page",
+                "读取一个网页的正文、标题、日期和链接。当搜索摘要不足以回答问题时使用。"
+                "Read one web page: its text, title, date and links. Use it when a snippet is not enough.",
+                PageArguments,
+                PAGE_OUTPUT,
+                self._read,
+            ),
+        )
+        self.specs = {spec.name: spec for spec in (*own, *extra)}
+
+    async def disabled(self) -> SearchError | None:
+        """Return why searching is off and how to enable it; None while it is on."""
+        return await self._service.disabled()
+
+    async def _search(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
+        response = await self._ask(wanted, user)
+        return ToolOutput(results_text(response), response.to_dict())
+
+    async def _search_json(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
+        data = (await self._ask(wanted, user)).to_dict()
+        return ToolOutput(json.dumps(data, ensure_ascii=False), data)
+
+    async def _ask(self, wanted: SearchArguments, user: str | None) -> SearchResponse:
+        return await self._service.asearch(wanted.query, type=wanted.type, user=user)
+
+    async def _read(self, wanted: PageArguments, _user: str | None) -> ToolOutput:
+        page = await self._reader.read(wanted.url, max_chars=wanted.max_chars)
+        return ToolOutput(page_text(page), page.to_dict())
+
+
+def disabled_text(problem: SearchError) -> str:
+    """Return why there is no search, in words that an agent can pass on to its user."""
+    kind = "联网搜索未启用" if isinstance(problem, SearchDisabled) else "联网搜索不可用"
+    return f"{kind}，请如实告知用户。{problem.message} {problem.fix}".rstrip()
+
+
+def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+_TEXT = {"type": "string"}
+_ITEM = _object(
+    {
+        "title": _TEXT,
+        "url": _TEXT,
+        "snippet": _TEXT,
+        "source": _TEXT,
+        "publishedAt": _TEXT,
+        "score": {"type": "number"},
+        "engines": {"type": "array", "items": _TEXT},
+    },
+    ("title", "url", "snippet", "source"),
+)
+_ATTEMPT = _object({"engine": _TEXT, "outcome": _TEXT, "ms": {"type": "integer"}}, ("engine", "outcome", "ms"))
+SEARCH_OUTPUT = _object(
+    {
+        "query": _TEXT,
+        "type": _TEXT,
+        "results": {"type": "array", "items": _ITEM},
+        "totalResults": {"type": "integer"},
+        "searchTime": {"type": "integer", "description": "milliseconds"},
+        "cached": {"type": "boolean"},
+        "stale": {"type": "boolean"},
+        "provider": _TEXT,
+        "attempts": {"type": "array", "items": _ATTEMPT},
+    },
+    ("query", "results", "totalResults", "searchTime", "cached", "provider", "attempts"),
+)
+PAGE_OUTPUT = _object(
+    {
+        "url": _TEXT,
+        "finalUrl": _TEXT,
+        "title": _TEXT,
+        "text": _TEXT,
+        "truncated": {"type": "boolean"},
+        "publishedAt": _TEXT,
+        "links": {"type": "array", "items": _object({"url": _TEXT, "text": _TEXT}, ("url",))},
+    },
+    ("url", "finalUrl", "title", "text", "truncated", "links"),
+)

@@ -1,0 +1,120 @@
+"""The MCP server with the official client, over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.server import Server
+
+from qiusuo.http.guard import FetchPolicy
+from qiusuo.pages import PageReader
+from qiusuo.testing import Fault
+from qiusuo.tools.mcp import create_server
+from qiusuo.tools.specs import Toolbox
+from support import World
+
+pytestmark = pytest.mark.xdist_group("mcp")
+
+
+def stdio(here: World, **env: str) -> StdioServerParameters:
+    """A real ``qiusuo mcp`` process over the loopback providers."""
+    variables = {
+        "SEARCH_PROVIDER_PRIORITY": ",".join(here.servers),
+        **{f"{name.upper()}_API_KEY": server.key for name, server in here.servers.items()},
+        **{f"QIUSUO_ENGINES__{name.upper()}__BASE_URL": server.base_url for name, server in here.servers.items()},
+        **env,
+    }
+    return StdioServerParameters(command=sys.executable, args=["-m", "qiusuo", "mcp"], env={**os.environ, **variables})
+
+
+@asynccontextmanager
+async def in_process(here: World) -> AsyncIterator[Server[Any]]:
+    async with PageReader(FetchPolicy()) as reader:
+        yield create_server(Toolbox(here.service, reader))
+
+
+def text_of(result: Any) -> str:
+    return "\n".join(block.text for block in result.content)
+
+
+class TestStdio:
+    async def test_lists_and_calls_every_tool(self) -> None:
+        async with World("tavily") as here, Client(stdio(here)) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(tools) == {"web_search", "fetch_page"}
+            assert tools["web_search"].input_schema["required"] == ["query"]
+            assert set(tools["web_search"].input_schema["properties"]) == {"query", "type"}
+            result = await client.call_tool("web_search", {"query": "中文 查询", "type": "news"})
+            assert not result.is_error
+            assert result.structured_content["totalResults"] == 10
+            assert result.structured_content["provider"] == "tavily"
+            assert "[10] " in text_of(result)
+            assert here["tavily"].seen[0].json["query"] == "中文 查询"
+            refused = await client.call_tool("fetch_page", {"url": "http://169.254.169.254/latest/meta-data"})
+            assert refused.is_error
+
+    async def test_failures_are_tool_errors_without_the_key(self) -> None:
+        async with World("tavily") as here:
+            here["tavily"].fault = Fault.AUTH
+            async with Client(stdio(here)) as client:
+                result = await client.call_tool("web_search", {"query": "x"})
+                assert result.is_error
+                assert "auth" in text_of(result)
+                assert here["tavily"].key not in text_of(result)
+
+
+class TestTools:
+    async def test_bad_arguments_are_tool_errors(self) -> None:
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            for arguments in ({}, {"query": ""}, {"query": "x", "type": "gossip"}):
+                result = await client.call_tool("web_search", arguments)
+                assert result.is_error, arguments
+            assert here.requests("tavily") == 0
+
+    async def test_unknown_tool_is_a_tool_error_that_names_the_known(self) -> None:
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            result = await client.call_tool("nothing", {})
+            assert result.is_error
+            assert "web_search" in text_of(result)
+
+    async def test_progress_is_reported(self) -> None:
+        seen: list[tuple[float, str | None]] = []
+
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - MCP's
+            seen.append((progress, message))
+
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            await client.call_tool("web_search", {"query": "x"}, progress_callback=on_progress)
+            assert [progress for progress, _ in seen] == [0, 1]
+
+    async def test_cancelling_the_call_stops_the_search(self) -> None:
+        async with World("tavily", timeout=30) as here, in_process(here) as server, Client(server) as client:
+            here["tavily"].fault = Fault.HANG
+            with anyio.move_on_after(0.5) as scope:
+                await client.call_tool("web_search", {"query": "x"})
+            assert scope.cancelled_caught
+            await asyncio.sleep(0.2)
+            here["tavily"].fault = None
+            # The server lives on, and the next call is answered at once.
+            with anyio.fail_after(5):
+                result = await client.call_tool("web_search", {"query": "y"})
+            assert result.structured_content["provider"] == "tavily"
+            pending = [task for task in asyncio.all_tasks() if "asearch" in repr(task.get_coro())]
+            assert pending == []
+
+    async def test_without_any_engine_the_tool_says_why_and_how(self) -> None:
+        async with World() as nothing, in_process(nothing) as server, Client(server) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert "联网搜索未启用" in (tools["web_search"].description or "")
+            assert "未启用" not in (tools["fetch_page"].description or "")
+            result = await client.call_tool("web_search", {"query": "x"})
+            assert result.is_error
+            assert "Web search is off" in text_of(result)
