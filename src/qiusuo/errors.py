@@ -20,6 +20,12 @@
     │   │   └── RequestRejected    the provider refused this very request (400, 422)
     │   └── ApiDisabled            reachable, but its search API is switched off
     ├── UserRateLimited            this user has searched too often; wait ``retry_after`` seconds
+    ├── PageError                  a page could not be read
+    │   ├── PageRefused            the address is not one that may be fetched; nothing was sent there
+    │   ├── PageUnavailable        not there, not reachable, or answers with an error
+    │   ├── PageTimeout            not read in time
+    │   ├── PageTooLarge           larger than the limit
+    │   └── UnsupportedPage        a kind of file that has no readable text for us
     └── AllEnginesFailed           every engine was tried; ``attempts`` has the receipt
 
 Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each
@@ -164,6 +170,40 @@ class UserRateLimited(SearchError):
     """This user has reached the limit of searches per minute."""
 
     outcome = Outcome.RATE_LIMITED
+
+
+class PageError(SearchError):
+    """A page could not be read."""
+
+
+class PageRefused(PageError):
+    """The rules do not let this address be fetched; nothing was sent to it."""
+
+    outcome = Outcome.DISABLED
+
+
+class PageUnavailable(PageError):
+    """The page is not there, cannot be reached, or its server answers with an error."""
+
+    outcome = Outcome.UNAVAILABLE
+
+
+class PageTimeout(PageError, TimeoutError):
+    """The page could not be read in time."""
+
+    outcome = Outcome.TIMEOUT
+
+
+class PageTooLarge(PageError):
+    """The page is larger than the limit."""
+
+    outcome = Outcome.BAD_RESPONSE
+
+
+class UnsupportedPage(PageError):
+    """The address leads to a kind of file that is not read."""
+
+    outcome = Outcome.BAD_RESPONSE
 
 
 class AllEnginesFailed(SearchError):

@@ -246,7 +246,7 @@ class HttpClient:
         self._user_agent = user_agent or _default_user_agent()
         self.connect_timeout = connect_timeout
         self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
-        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session)
+        self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session, aiohttp.ClientSession.close)
 
     @property
     def session(self) -> aiohttp.ClientSession:

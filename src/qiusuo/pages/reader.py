@@ -1,0 +1,116 @@
+"""One page for one reader: fetch under guard, decode, extract."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Final, Self
+
+from qiusuo.errors import ConfigurationError, InvalidQuery, PageTimeout
+from qiusuo.http.guard import FetchPolicy
+from qiusuo.http.pages import PageClient, RawPage, Resolve
+from qiusuo.models import domain_of
+from qiusuo.pages.models import Page
+from qiusuo.text import truncate
+
+MAX_CHARS: Final = 20_000
+MAX_LINKS: Final = 100
+EXTRACTION_TIMEOUT: Final = 10.0
+EXTRACTION_THREADS: Final = 4
+
+
+class PageReader:
+    """Reads pages; safe to share between tasks and event loops. Close it, or use it as async context manager.
+
+    ``policy`` says what may be fetched (public pages, by default); ``resolve`` and ``tls`` are passed on to
+    :class:`~qiusuo.http.pages.PageClient`.
+    """
+
+    def __init__(
+        self,
+        policy: FetchPolicy | None = None,
+        *,
+        max_links: int = MAX_LINKS,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._client = PageClient(policy, resolve=resolve, tls=tls)
+        self._max_links = max_links
+        # Threads of its own: name look-ups share the loop's, and one slow page must not hold them up.
+        self._threads = ThreadPoolExecutor(EXTRACTION_THREADS, thread_name_prefix="qiusuo-page")
+
+    @property
+    def policy(self) -> FetchPolicy:
+        """What may be fetched."""
+        return self._client.policy
+
+    async def read(self, url: str, *, max_chars: int = MAX_CHARS) -> Page:
+        """Read a page; ``max_chars`` limits its text.
+
+        Raises a :class:`~qiusuo.errors.PageError` that says why the page cannot be read and what to do.
+        """
+        if max_chars < 1:
+            raise InvalidQuery("max_chars must be at least 1.", fix="Leave it out, or give a larger number.")
+        raw = await self._client.fetch(url)
+        fetched_at = datetime.now(UTC)
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(EXTRACTION_TIMEOUT):
+                return await loop.run_in_executor(
+                    self._threads, _page, url, raw, fetched_at, max_chars, self._max_links
+                )
+        except TimeoutError:
+            raise PageTimeout(
+                f"the page at {domain_of(raw.final_url)} could not be taken apart within {EXTRACTION_TIMEOUT:g} s.",
+                fix="Use another source.",
+            ) from None
+
+    async def aclose(self) -> None:
+        """Let go of the threads; pages that wait for one are dropped."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        await self.aclose()
+
+
+def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_links: int) -> Page:
+    # Parsers are loaded with the first page, in its thread.
+    try:
+        from qiusuo.pages.charset import decode  # noqa: PLC0415 - see above
+        from qiusuo.pages.extract import extract  # noqa: PLC0415 - see above
+    except ImportError as error:
+        raise ConfigurationError(
+            f"Reading pages needs {error.name}, which is not installed.", fix="pip install 'qiusuo[pages]'"
+        ) from None
+
+    document, _ = decode(raw.body, raw.charset)
+    found = extract(document, raw.content_type, raw.final_url, max_links=max_links)
+    return Page(
+        url=url,
+        final_url=raw.final_url,
+        title=found.title,
+        text=truncate(found.text, max_chars),
+        fetched_at=fetched_at.isoformat(timespec="seconds"),
+        content_type=raw.content_type,
+        published_at=found.published_at,
+        language=found.language,
+        author=found.author,
+        site_name=found.site_name,
+        links=found.links,
+        truncated=found.cut or len(found.text) > max_chars,
+        notes=tuple(_notes(raw, found.text)),
+    )
+
+
+def _notes(raw: RawPage, text: str) -> list[str]:
+    notes: list[str] = []
+    if raw.downgraded:
+        notes.append("The site led from https to http: others on the way could have changed the page.")
+    if not text:
+        notes.append("The page has no readable text; it may be built by scripts in a browser.")
+    return notes
