@@ -9,7 +9,7 @@ from rich.console import Console
 
 from bench.table import Report, keep
 
-MODULES = ("search", "startup")
+MODULES = ("search", "rest", "startup")
 
 
 def main(wanted: list[str]) -> None:

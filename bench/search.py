@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import statistics
 import time
@@ -13,6 +12,7 @@ from typing import Any
 import aiohttp
 import orjson
 
+from bench.processes import running
 from bench.table import Report
 from qiusuo import SearchService
 from qiusuo.config import Settings
@@ -58,18 +58,12 @@ _TEN = {
 
 def measure() -> Report:
     """Run everything and report."""
-    context = multiprocessing.get_context("spawn")
-    address = context.Queue()
-    upstream = context.Process(target=_serve, args=(address,), daemon=True)
-    upstream.start()
-    try:
-        return asyncio.run(_measure(address.get(timeout=30)))
-    finally:
-        upstream.terminate()
-        upstream.join()
+    with running(serve_upstream) as base:
+        return asyncio.run(_measure(base))
 
 
-def _serve(address: Any) -> None:
+def serve_upstream(address: Any) -> None:
+    """Serve the provider that stands behind every contestant."""
     with ProviderServer(PlainTavily()) as server:
         address.put(server.base_url)
         time.sleep(3600)

@@ -7,6 +7,15 @@ import socket
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from chromium import browser
+
+__all__ = ["browser"]  # a fixture: one browser for the whole run
+
+# A machine under load is slow, not wrong.
+settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("qiusuo")
 
 _LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
 

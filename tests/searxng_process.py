@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
@@ -43,6 +43,7 @@ class LocalWeb:
     def __init__(self) -> None:
         self.trouble: dict[str, int | str] = {}
         self.asked: list[tuple[str, dict[str, str]]] = []
+        self.late_seconds = ENGINE_TIMEOUT * 3
         self._stopping = threading.Event()
         web = self
 
@@ -97,7 +98,7 @@ class LocalWeb:
         if isinstance(trouble, int):
             return trouble, "text/plain", b"trouble"
         if trouble == "late":
-            self._stopping.wait(ENGINE_TIMEOUT * 3)
+            self._stopping.wait(self.late_seconds)
         if trouble == "broken":
             return 200, "application/json", b"{broken"
         rows = [] if trouble == "empty" else self._rows(service, params["q"], int(params["page"]))
@@ -122,34 +123,63 @@ class LocalWeb:
         ]
 
 
+class SearxngProcess:
+    """A SearXNG with a settings file of its own, which may be changed between a stop and a start."""
+
+    def __init__(self, settings: Path, port: int) -> None:
+        self.settings = settings
+        self.url = f"http://127.0.0.1:{port}"
+        self.log = settings.parent / "log.txt"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and return at once, before it is up (see ``wait``)."""
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("SEARXNG_") and not name.lower().endswith("_proxy")
+        }
+        with self.log.open("wb") as output:
+            self._process = subprocess.Popen(  # noqa: S603 - the interpreter that scripts/searxng_env.py has made
+                [PYTHON, "-m", "searx.webapp"],
+                env=environment | {"SEARXNG_SETTINGS_PATH": str(self.settings)},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait(self) -> None:
+        """Wait until it is up."""
+        wait_until_up(self.url, self.log)
+
+    def wait_for_end(self) -> int:
+        """Wait until it ends by itself and return its exit code."""
+        assert self._process is not None
+        return self._process.wait(START_TIMEOUT)
+
+    def stop(self) -> None:
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                # The whole group: SearXNG may have children.
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(10)
+            self._process = None
+
+
 @contextmanager
 def searxng(folder: Path, web: LocalWeb, *, formats: tuple[str, ...]) -> Iterator[str]:
     """Run SearXNG until the block ends; give its address at once, before it is up (see ``wait_until_up``)."""
-    port = _free_port()
+    port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "settings.yml"
     # JSON is YAML too.
-    settings.write_text(json.dumps(_settings(web, port, formats)))
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("SEARXNG_") and not name.lower().endswith("_proxy")
-    }
-    log = folder / "log.txt"
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - the interpreter that scripts/searxng_env.py has made
-            [PYTHON, "-m", "searx.webapp"],
-            env=environment | {"SEARXNG_SETTINGS_PATH": str(settings)},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            # The whole group: SearXNG may have children.
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(10)
+    settings.write_text(json.dumps(offline_settings(web, port, formats)))
+    process = SearxngProcess(settings, port)
+    process.start()
+    try:
+        yield process.url
+    finally:
+        process.stop()
 
 
 def wait_until_up(address: str, log: Path) -> None:
@@ -167,7 +197,8 @@ def wait_until_up(address: str, log: Path) -> None:
     raise RuntimeError(f"SearXNG did not start within {START_TIMEOUT:g} s:\n{tail}")
 
 
-def _settings(web: LocalWeb, port: int, formats: tuple[str, ...]) -> dict[str, Any]:
+def offline_settings(web: LocalWeb, port: int, formats: tuple[str, ...]) -> dict[str, Any]:
+    """Return settings with which SearXNG asks the local web alone."""
     common = {"paging": True, "timeout": ENGINE_TIMEOUT, "enable_http": True}
     return {
         "use_default_settings": {"engines": {"keep_only": []}},
@@ -226,7 +257,8 @@ def _settings(web: LocalWeb, port: int, formats: tuple[str, ...]) -> dict[str, A
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -163,6 +163,23 @@ class TestShared:
             await asyncio.gather(*(here.service.asearch("x") for _ in range(200)))
             assert here.requests("tavily") == 1
 
+    async def test_a_look_that_ends_after_another_callers_search_makes_no_second_one(
+        self, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from qiusuo.pipeline.cache import ResponseCache
+
+        look, looks = ResponseCache.shared_fresh, iter((0.0, 0.5))
+
+        async def late(self: ResponseCache, key: str) -> object:
+            found = await look(self, key)
+            await asyncio.sleep(next(looks))
+            return found
+
+        monkeypatch.setattr(ResponseCache, "shared_fresh", late)
+        async with World("tavily", redis_url=redis.url) as here:
+            await asyncio.gather(here.service.asearch("x"), here.service.asearch("x"))
+            assert here.requests("tavily") == 1
+
     async def test_sync_and_async_callers_use_one_service(self, redis: RedisProcess) -> None:
         async with World("tavily", redis_url=redis.url) as here:
             await asyncio.to_thread(here.service.search, "a")
@@ -220,6 +237,48 @@ class TestGone:
                     await client.set(key, b'{"response": 7}')
             (other,) = await asyncio.to_thread(in_another_process, redis, here, {"query": "a"})
             assert other["cached"] is False
+
+    async def test_a_foreign_rest_in_redis_is_as_good_as_absent(self, redis: RedisProcess) -> None:
+        from redis.asyncio import Redis
+
+        async with World("tavily", redis_url=redis.url) as here:
+            async with Redis.from_url(redis.url) as client:
+                await client.set("qiusuo:cooldown:tavily", b"junk")
+            assert (await here.service.asearch("a")).provider == "tavily"
+
+
+class TestCare:
+    async def test_a_quota_is_not_overdrawn_by_searches_at_the_same_time(self, redis: RedisProcess) -> None:
+        from qiusuo.pipeline.quota import MonthlyQuota
+        from qiusuo.storage.redis import SharedState
+
+        shared = SharedState(redis.url)
+        quota = MonthlyQuota("tavily", 5, shared=shared)
+        found = await asyncio.gather(*(quota.take(0.1) for _ in range(20)), return_exceptions=True)
+        await shared.aclose()
+        assert found.count(None) == 5
+
+    async def test_a_plain_tool_is_not_answered_with_what_another_engine_found(
+        self, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from qiusuo.config import Settings
+        from qiusuo.tools import WebSearchTool
+
+        async with World("tavily", "brave", redis_url=redis.url) as here:
+            assert (await here.service.asearch("a")).provider == "tavily"
+            monkeypatch.setenv("BRAVE_API_KEY", here["brave"].key)
+            settings = Settings.load(redis_url=redis.url)
+            async with WebSearchTool(settings=settings, base_url=here["brave"].base_url) as tool:
+                await tool.execute(query="a")
+            assert here.requests("brave") == 1
+
+    def test_loops_that_end_take_their_connections_along(self, redis: RedisProcess) -> None:
+        from redis import Redis
+
+        with World("tavily", redis_url=redis.url) as here, Redis.from_url(redis.url) as client:
+            for number in range(5):
+                asyncio.run(here.service.asearch(f"q{number}"))
+            assert len(client.client_list()) == 1  # our own
 
 
 def test_an_unusable_url_is_a_clear_error() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -18,19 +19,34 @@ class SyncBridge:
     Works inside a running loop too (notebooks), where ``asyncio.run`` would refuse.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "qiusuo-sync") -> None:
+        self._name = name
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run ``work`` to its end and return its result; an interrupt of the caller cancels it."""
-        future = asyncio.run_coroutine_threadsafe(work, self._running_loop())
+        future = self.submit(work)
         try:
             return future.result()
         except BaseException:
             future.cancel()
             raise
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start ``work`` and return at once; cancelling the future cancels the work."""
+        return asyncio.run_coroutine_threadsafe(work, self._running_loop())
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a loop, that is whether anything was run since the last close."""
+        return self._loop is not None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the caller is on the bridge's own thread, where waiting for it would never end."""
+        return threading.current_thread() is self._thread
 
     def close(self) -> None:
         """Stop the loop and its thread."""
@@ -43,10 +59,11 @@ class SyncBridge:
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._loop is None:
+            # A forked child (gunicorn, multiprocessing) has the loop, but not the thread that runs it.
+            if self._loop is None or self._thread is None or not self._thread.is_alive():
                 loop = asyncio.new_event_loop()
                 # A daemon: a program that forgets to close the service must still be able to end.
-                self._thread = threading.Thread(target=_run_loop, args=(loop,), name="qiusuo-sync", daemon=True)
+                self._thread = threading.Thread(target=_run_loop, args=(loop,), name=self._name, daemon=True)
                 self._thread.start()
                 self._loop = loop
             return self._loop

@@ -7,12 +7,10 @@ is ``QIUSUO_*``. The file is TOML, JSON or YAML: the one that ``QIUSUO_CONFIG`` 
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
@@ -39,15 +37,16 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from qiusuo.config_files import KINDS_OF_FILES, read_config_file
 from qiusuo.errors import ConfigurationError
 from qiusuo.models import SearchType
+from qiusuo.server_settings import ServerSettings
 
 logger = logging.getLogger(__name__)
 
 DEFAULT_SEARXNG_URL: Final = "http://localhost:8080"
 REGULATION_SITES: Final = ("flk.npc.gov.cn", "npc.gov.cn", "gov.cn", "court.gov.cn", "spp.gov.cn", "moj.gov.cn")
 CASE_SITES: Final = ("rmfyalk.court.gov.cn", "court.gov.cn", "spp.gov.cn", "wenshu.court.gov.cn")
-MAX_FILE_BYTES: Final = 1024 * 1024
 _OUR_PREFIXES: Final = ("qiusuo_", "search_", "searxng_")
 
 NameList = Annotated[tuple[str, ...], NoDecode]
@@ -104,7 +103,7 @@ class WebSearchConfig(BaseModel):
     )
 
 
-class Settings(BaseSettings):
+class Settings(ServerSettings, BaseSettings):
     """The whole configuration. Invalid values of the first group fall back to their default with a log line."""
 
     model_config = SettingsConfigDict(
@@ -197,6 +196,10 @@ class Settings(BaseSettings):
     case_sites: NameList = Field(CASE_SITES, description="Sites preferred by case searches.")
     regulation_keyword: str = Field("法律法规", description="Added to regulation queries that name no kind of law.")
     case_keyword: str = Field("裁判文书", description="Added to case queries that name no kind of judgment.")
+    legal_dir: str | None = Field(
+        None, description="Folder of the legal index. Unset: qiusuo/legal in the user's data folder."
+    )
+    legal_masking: bool = Field(True, description="Hide personal data in judgments.")
     engines: dict[str, EngineSettings] = Field(default_factory=dict, description="Settings of single engines.")
     web_search: WebSearchConfig = Field(
         default_factory=WebSearchConfig, description="Which plain search tool the factory gives, and its key."
@@ -271,8 +274,12 @@ class Settings(BaseSettings):
     @field_validator("searxng_url")
     @classmethod
     def _check_address(cls, value: str | None) -> str | None:
-        parts = urlsplit(value or DEFAULT_SEARXNG_URL)
-        if not parts.hostname or parts.port == 0:  # reading the port checks it
+        try:
+            parts = urlsplit(value or DEFAULT_SEARXNG_URL)
+            usable = bool(parts.hostname) and parts.port != 0  # reading the port checks it
+        except ValueError:  # its words quote what it took for the port, perhaps a password
+            usable = False
+        if not usable:
             raise ValueError("no host or port")
         return value
 
@@ -359,59 +366,11 @@ def find_config_file(environ: Mapping[str, str] = os.environ) -> Path | None:
     named = environ.get("QIUSUO_CONFIG")
     if named:
         return Path(named).expanduser()
-    for suffix in _READERS:
+    for suffix in KINDS_OF_FILES:
         path = config_folder(environ) / f"config{suffix}"
         if path.is_file():
             return path
     return None
-
-
-def read_config_file(path: Path) -> dict[str, Any]:
-    """Read a TOML, JSON or YAML file.
-
-    Raises:
-        ConfigurationError: it is missing, too large, of another kind, or cannot be parsed.
-    """
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        raise ConfigurationError(f"{path}: unknown kind of configuration file.", fix="Use .toml, .json, .yaml or .yml.")
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise ConfigurationError(f"{path} is larger than 1 MiB.", fix="Name the right file in QIUSUO_CONFIG.")
-        data = reader(path.read_text("utf-8"))
-    except OSError as error:
-        raise ConfigurationError(
-            f"{path} cannot be read: {error.strerror}.", fix="Create it or correct QIUSUO_CONFIG."
-        ) from None
-    except (ValueError, RecursionError) as error:  # JSON, TOML and encoding errors
-        raise ConfigurationError(f"{path} cannot be parsed: {error}", fix="Correct the file at that place.") from None
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
-        raise ConfigurationError(f"{path} holds no table of settings.", fix="See the documentation for an example.")
-    return data
-
-
-def _read_yaml(text: str) -> Any:
-    import yaml  # noqa: PLC0415 - only those who use YAML pay for it
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        # Not its whole text: that quotes the line, in which a key may stand.
-        mark = error.problem_mark
-        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise ValueError(f"{error.problem}{where}") from None
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
-
-
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    ".toml": tomllib.loads,
-    ".json": json.loads,
-    ".yaml": _read_yaml,
-    ".yml": _read_yaml,
-}
 
 
 def _explain(error: ValidationError, path: Path | None) -> str:

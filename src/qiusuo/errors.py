@@ -209,7 +209,8 @@ class UnsupportedPage(PageError):
 class AllEnginesFailed(SearchError):
     """No engine gave an answer. ``attempts`` is the whole receipt."""
 
-    def __init__(self, message: str, *, attempts: Sequence[Attempt], fix: str = "") -> None:
+    def __init__(self, message: str, *, attempts: Sequence[Attempt] = (), fix: str = "") -> None:
+        # All but the message has a default, so that the error can travel between processes (pickle).
         waits = [attempt.retry_after for attempt in attempts if attempt.retry_after is not None]
         super().__init__(message, fix=fix, retry_after=min(waits, default=None))
         self.attempts = tuple(attempts)

@@ -60,6 +60,8 @@ class Query:
     freshness: Freshness | None = None
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
+    language_is_guess: bool = False
+    """The language was read off the words; nobody asked for it."""
 
     @property
     def is_plain(self) -> bool:
@@ -228,5 +230,7 @@ def domain_of(url: str) -> str:
         try:
             host = urlsplit(url).hostname or ""
         except ValueError:
+            return ""
+        if not host.isprintable():
             return ""
     return host.lower().removeprefix("www.")

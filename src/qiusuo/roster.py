@@ -13,6 +13,7 @@ from qiusuo.engines.base import EngineOptions, Joins, SearchEngine
 from qiusuo.errors import ConfigurationError, SearchDisabled, SearchError, UnknownEngine
 from qiusuo.http import HttpClient
 from qiusuo.models import Attempt
+from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.pipeline import Choice
 from qiusuo.pipeline.request import SearchRequest
 
@@ -50,6 +51,7 @@ class Roster:
         self._addressed = addressed
         self._clock = clock
         self._detected: dict[str, tuple[float, bool]] = {}
+        self._looks: Flights[bool] = Flights()
         # With named engines nothing depends on what is found at the moment.
         self._fixed = self._all_named() if named else None
 
@@ -74,6 +76,7 @@ class Roster:
         if wanted is None:
             return cls(places, list(places), named=False, addressed=addressed)
         known = [name for name in wanted if name in places]
+        places = {name: places[name] for name in (*known, *places)}
         for name in wanted:
             if name not in places and name != NATIVE:
                 logger.warning("SEARCH_PROVIDER_PRIORITY: no engine is named %r; known: %s", name, ", ".join(places))
@@ -82,7 +85,7 @@ class Roster:
             return cls(places, list(places), named=False, addressed=addressed)
         return cls(places, known, named=True, addressed=addressed)
 
-    async def choose(self, request: SearchRequest, *, merge_width: int) -> Choice:
+    async def choose(self, request: SearchRequest) -> Choice:
         """Return the engines for a request.
 
         Raises:
@@ -95,7 +98,7 @@ class Roster:
         choice = await self.available()
         if not choice.engines:
             raise self.disabled()
-        return Choice(choice.engines[:merge_width], choice.left_out) if request.merge else choice
+        return choice
 
     async def available(self) -> Choice:
         """Return the engines that take part without being chosen for one search."""
@@ -103,7 +106,7 @@ class Roster:
             return self._fixed
         ready = [place.engine for name in self._order if (place := self.places[name]).engine is not None]
         taking_part = [engine for engine in ready if await self._joins(engine)]
-        if not taking_part:
+        if not taking_part and not self._spoilt():
             taking_part = [engine for engine in ready if engine.joins is Joins.LAST_RESORT]
         return Choice(tuple(taking_part))
 
@@ -125,7 +128,8 @@ class Roster:
                 f"There is no engine named {name!r}.", engine=name, fix=f"Known engines: {', '.join(self.places)}."
             )
         if place.engine is None:
-            raise place.problem or UnknownEngine("not available", engine=name)
+            problem = place.problem or UnknownEngine("not available", engine=name)
+            raise problem.with_traceback(None)  # kept for ever, it would gather the frames of every raise
         return place.engine
 
     def disabled(self) -> SearchDisabled:
@@ -133,13 +137,27 @@ class Roster:
         if self._named:
             fixes = [place.problem.fix for name in self._order if (place := self.places[name]).problem]
             return SearchDisabled(
-                "Web search is off: none of the engines in SEARCH_PROVIDER_PRIORITY can be used.", fix=" ".join(fixes)
+                "Web search is off: none of the engines in SEARCH_PROVIDER_PRIORITY can be used.",
+                fix=" ".join(fixes) or f"Add an engine to SEARCH_PROVIDER_PRIORITY: {', '.join(self.places)}.",
             )
+        spoilt = self._spoilt()
+        if spoilt:
+            return SearchDisabled(f"Web search is off: {spoilt[0].engine}: {spoilt[0].message}", fix=spoilt[0].fix)
         variables = [kind.kind.key_env[0] for kind in self.places.values() if kind.kind.key_env]
         return SearchDisabled(
             "Web search is off: no search engine is configured.",
             fix=f"Set SEARXNG_URL, or one of the keys {', '.join(variables)}.",
         )
+
+    def absent(self, name: str) -> bool:
+        """Tell whether a look has shown that an engine is not there."""
+        seen = self._detected.get(name)
+        return seen is not None and not seen[1]
+
+    def _spoilt(self) -> list[SearchError]:
+        """Return what keeps engines of the user's own from being used: queries must not go elsewhere instead."""
+        own = [place for name, place in self.places.items() if name in self._addressed]
+        return [place.problem for place in own if place.problem and place.kind.joins is Joins.DETECTED]
 
     async def _joins(self, engine: SearchEngine) -> bool:
         if engine.joins is Joins.CONFIGURED or (engine.joins is Joins.DETECTED and engine.name in self._addressed):
@@ -149,7 +167,8 @@ class Roster:
     async def _detect(self, engine: SearchEngine) -> bool:
         seen = self._detected.get(engine.name)
         if seen is None or self._clock() - seen[0] > DETECTION_LASTS:
-            seen = (self._clock(), await engine.detect())
+            found, _ = await self._looks.join(engine.name, engine.detect, admit=_at_once)
+            seen = (self._clock(), found)
             self._detected[engine.name] = seen
         return seen[1]
 
@@ -157,7 +176,14 @@ class Roster:
         """Close every engine."""
         for place in self.places.values():
             if place.engine is not None:
-                await place.engine.aclose()
+                try:
+                    await place.engine.aclose()
+                except Exception:  # a plug-in that cannot be closed must not keep the others open
+                    logger.exception("the engine %s cannot be closed", place.engine.name)
+
+
+async def _at_once() -> None:
+    """Admit everybody."""
 
 
 def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys: Mapping[str, str]) -> Place:
@@ -176,6 +202,12 @@ def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys:
         )
     except SearchError as problem:
         return Place(kind, None, problem)
+    except Exception as fault:  # a plug-in that cannot be built must not take the other engines along
+        logger.exception("the engine %s cannot be set up and is left out", kind.name)
+        broken = ConfigurationError(
+            f"it cannot be set up ({type(fault).__name__}).", engine=kind.name, fix="See the log, and report it."
+        )
+        return Place(kind, None, broken)
     return Place(kind, engine)
 
 

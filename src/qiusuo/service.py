@@ -10,9 +10,10 @@ from typing import Self, Unpack
 from qiusuo.bridge import SyncBridge
 from qiusuo.config import Settings
 from qiusuo.engines.base import SearchEngine
-from qiusuo.errors import SearchDisabled
+from qiusuo.errors import SearchDisabled, SearchError
 from qiusuo.http import HttpClient
 from qiusuo.models import SearchResponse
+from qiusuo.pipeline.observe import SearchObserver, observed
 from qiusuo.pipeline.pipeline import Choice, SearchPipeline
 from qiusuo.pipeline.request import SearchOptions, SearchRequest, build_request
 from qiusuo.roster import Place, Roster
@@ -71,6 +72,11 @@ class SearchService:
         Raises:
             SearchError: see :mod:`qiusuo.errors`; a failure is never an empty response.
         """
+        search = self._run(query, options)
+        observers = self._pipeline.observers
+        return await (observed(observers, search) if observers else search)
+
+    async def _run(self, query: str, options: SearchOptions) -> SearchResponse:
         return await self._pipeline.run(build_request(self.settings, query, **options))
 
     def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
@@ -94,6 +100,19 @@ class SearchService:
         """Return why search is off and how to enable it; None while some engine can be asked."""
         return None if (await self._roster.available()).engines else self._roster.disabled()
 
+    def engine_problems(self) -> dict[str, SearchError | None]:
+        """Return every known engine by name, with the reason why it cannot be used where it cannot."""
+        return {name: place.problem for name, place in self._roster.places.items()}
+
+    @property
+    def roster(self) -> Roster:
+        """The engines and their places, for those who examine the set-up."""
+        return self._roster
+
+    def observe(self, observer: SearchObserver) -> None:
+        """Tell ``observer`` of every search from now on."""
+        self._pipeline.observers.append(observer)
+
     async def _status_of(self, name: str, place: Place, *, takes_part: bool) -> EngineStatus:
         kind = place.kind
         status = EngineStatus(name, kind.label or name, "missing", costs_money=kind.costs_money, docs_url=kind.docs_url)
@@ -108,10 +127,13 @@ class SearchService:
         if rest is not None:
             wait = cooldowns.seconds_left(rest)
             return replace(status, state="resting", reason=rest.reason, fix=rest.fix, retry_after=wait)
+        if not takes_part and self._roster.absent(name):
+            names = ", ".join(kind.url_env)
+            return replace(status, reason="It does not answer at its usual address.", fix=f"Start it, or set {names}.")
         return replace(status, state="ready" if takes_part else "idle")
 
     async def _choose(self, request: SearchRequest) -> Choice:
-        return await self._roster.choose(request, merge_width=self.settings.merge_engines)
+        return await self._roster.choose(request)
 
     async def aclose(self) -> None:
         """Close connections, engines and the background loop."""

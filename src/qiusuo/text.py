@@ -10,11 +10,12 @@ from datetime import UTC, date, datetime, timedelta
 from qiusuo.models import Freshness
 
 # Only real tags: "a < b and c > d" is prose and stays.
-_TAG = re.compile(r"<(?:/?[a-zA-Z][^<>]*|!--.*?--)>", re.DOTALL)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 # C0/C1 controls, and the invisible direction and zero-width marks.
 _CONTROL = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
+_UNSEEN = re.compile(_CONTROL.pattern[:-1] + r"\t\n\x0b\x0c\r\x85\u2028\u2029]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af\u1100-\u11ff]")
@@ -34,7 +35,7 @@ def clean(text: object, limit: int | None = None) -> str:
     if not isinstance(text, str):
         return ""
     if "<" in text:
-        text = _TAG.sub("", text)
+        text = _TAG.sub("", _without_comments(text))
     if "&" in text:
         text = html.unescape(text)
     if not text.isprintable():
@@ -43,6 +44,26 @@ def clean(text: object, limit: int | None = None) -> str:
         text = " ".join(text.split())
     text = text.strip()
     return text if limit is None or len(text) <= limit else truncate(text, limit)
+
+
+def _without_comments(text: str) -> str:
+    # Not by a pattern: a page full of comments without an end would take it minutes.
+    kept: list[str] = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept.append(text[at:start])
+        at = end + 3
+    return "".join((*kept, text[at:]))
+
+
+def visible(text: str) -> str:
+    """Take out what a terminal or a browser would act on instead of showing it: controls, breaks, direction marks."""
+    return text if text.isprintable() else _UNSEEN.sub("", text)
+
+
+def without_controls(text: str) -> str:
+    """Return text without control characters and invisible marks; line breaks and tabs stay."""
+    return text if text.isprintable() else _CONTROL.sub("", text)
 
 
 def truncate(text: str, limit: int) -> str:

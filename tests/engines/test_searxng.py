@@ -167,7 +167,7 @@ class TestSearxng(EngineConformance):
         with pytest.raises(Unavailable) as caught:
             await self.run(server, Query("x"))
         assert f"127.0.0.1:{server.port}" in caught.value.message
-        assert "docker run" in caught.value.fix
+        assert "qiusuo searxng up" in caught.value.fix
         assert "set SEARXNG_URL" in caught.value.fix
 
     async def test_server_error_does_not_tell_to_start_it(self, server: ProviderServer) -> None:

@@ -152,6 +152,11 @@ class TestWebSearchJson:
             assert "type" in await tool.ainvoke({"query": "x", "type": "gossip"})
             assert here.requests("tavily") == 0
 
+    async def test_a_synchronous_call_works_inside_a_running_loop(self) -> None:
+        async with World("tavily") as here, PageReader() as reader:
+            tool = as_langchain_tool(Toolbox(here.service, reader).specs["webSearch"])
+            assert json.loads(tool.invoke({"query": "notebook"}))["totalResults"] == 10
+
 
 class ScriptedModel(BaseChatModel):
     """Asks for two searches at once, then answers from what it got."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -115,3 +116,229 @@ def engines(as_json: Annotated[bool, typer.Option("--json", help="Print JSON. �
     from qiusuo.cli.engines import run_engines  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_engines(as_json=as_json))
+
+
+@app.command(epilog=EPILOG)
+def mcp() -> None:
+    """Serve the tools to one MCP client over standard input and output. 以 MCP（stdio）方式提供工具。"""
+    from qiusuo.cli.mcp import run_mcp  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_mcp())
+
+
+@app.command(epilog=EPILOG)
+def serve(
+    host: Annotated[
+        str | None, typer.Option("--host", help="Address to listen on. 监听地址。", show_default="127.0.0.1")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", "-p", min=0, max=65535, help="Port; 0 takes a free one. 端口。", show_default="8000"),
+    ] = None,
+    allow_open: Annotated[
+        bool,
+        typer.Option("--allow-open", help="Listen beyond this machine without tokens. 允许不设令牌对外监听。"),
+    ] = False,
+    access_log: Annotated[bool, typer.Option("--access-log", help="Log every request. 记录每个请求。")] = False,
+) -> None:
+    """Serve the HTTP API. 启动 HTTP 服务。"""
+    from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log))
+
+
+@app.command(epilog="Exit codes: 0 all is well, 1 it works, with warnings, 2 wrong usage, 3 something does not work.")
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix", help="Make the safe repairs in SearXNG's settings.yml, with a backup. 自动修复（留备份）。"
+        ),
+    ] = False,
+    settings_file: Annotated[
+        Path | None,
+        typer.Option("--settings-file", help="SearXNG's settings.yml. SearXNG 的设置文件。", show_default=False),
+    ] = None,
+) -> None:
+    """Find what is wrong with the set-up, why, and the command that repairs it. 诊断配置，指出原因和修复命令。"""
+    from qiusuo.cli.doctor import run_doctor  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_doctor(as_json=as_json, fix=fix, settings_file=settings_file))
+
+
+searxng = typer.Typer(help="A SearXNG of your own. 自建 SearXNG。", no_args_is_help=True)
+app.add_typer(searxng, name="searxng")
+SEARXNG_EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 not set up (files, Docker), 4 SearXNG or compose failed."
+KitDir = Annotated[
+    Path | None,
+    typer.Argument(metavar="[DIR]", help="Folder of the files. 文件所在目录。", show_default="data folder of the user"),
+]
+
+
+@searxng.command("init", epilog=SEARXNG_EPILOG)
+def searxng_init(
+    folder: KitDir = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files. 覆盖已有文件。")] = False,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on this machine. 本机端口。")] = 8080,
+    limiter: Annotated[
+        bool, typer.Option("--limiter", help="Limit strangers; needs Valkey, which is added. 开启限流（公开实例）。")
+    ] = False,
+) -> None:
+    """Write docker-compose.yml and settings.yml, with the JSON API on. 生成部署模板（已开启 JSON 接口）。"""
+    from qiusuo.cli.searxng import run_init  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_init(folder, force=force, port=port, limiter=limiter))
+
+
+@searxng.command("up", epilog=SEARXNG_EPILOG)
+def searxng_up(
+    folder: KitDir = None,
+    no_docker: Annotated[
+        bool, typer.Option("--no-docker", help="Run SearXNG as a child process, until Ctrl-C. 不使用 Docker 运行。")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Install without asking. 不询问直接安装。")] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", min=1, max=65535, help="Port, without Docker. 端口。", show_default="as in settings.yml"
+        ),
+    ] = None,
+) -> None:
+    """Start SearXNG. 启动 SearXNG。"""
+    from qiusuo.cli.searxng import run_compose_action, run_without_docker  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_without_docker(folder, yes=yes, port=port) if no_docker else run_compose_action("up", folder))
+
+
+@searxng.command("down", epilog=SEARXNG_EPILOG)
+def searxng_down(folder: KitDir = None) -> None:
+    """Stop SearXNG and remove its container. 停止 SearXNG。"""
+    from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_compose_action("down", folder))
+
+
+@searxng.command("restart", epilog=SEARXNG_EPILOG)
+def searxng_restart(folder: KitDir = None) -> None:
+    """Restart SearXNG, so that it reads its settings again. 重启 SearXNG，使设置生效。"""
+    from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_compose_action("restart", folder))
+
+
+@searxng.command("logs", epilog=SEARXNG_EPILOG)
+def searxng_logs(
+    folder: KitDir = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on showing new lines. 持续输出。")] = False,
+) -> None:
+    """Show what SearXNG has logged. 查看 SearXNG 的日志。"""
+    from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_compose_action("logs", folder, follow=follow))
+
+
+google = typer.Typer(help="Google through your own Chrome. 通过本机 Chrome 使用谷歌。", no_args_is_help=True)
+app.add_typer(google, name="google")
+
+
+@google.callback()
+def google_group() -> None:
+    """Google through your own Chrome. 通过本机 Chrome 使用谷歌。"""
+
+
+@google.command(epilog=EPILOG)
+def solve(
+    query: Annotated[str, typer.Option("--query", "-q", help="What to search for there. 搜索内容。")] = "qiusuo",
+    engine: Annotated[str, typer.Option("--engine", "-e", help="google, bing_web or baidu. 网站。")] = "google",
+) -> None:
+    """Answer a CAPTCHA or consent page yourself, in a visible browser. 在可见的浏览器中手动完成验证。"""
+    from qiusuo.cli.google import run_solve  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_solve(query, engine))
+
+
+legal = typer.Typer(help="Chinese law on this machine. 本地法律检索。", no_args_is_help=True)
+app.add_typer(legal, name="legal")
+
+
+@legal.callback()
+def legal_group() -> None:
+    """Chinese law on this machine. 本地法律检索。"""
+
+
+@legal.command("install", epilog=EPILOG)
+def legal_install(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. 不再询问。")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+) -> None:
+    """Bring the default statutes and build the index. 安装默认法律库并建立索引。"""
+    from qiusuo.cli.legal import run_install  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_install(yes=yes, semantic=semantic))
+
+
+@legal.command("import", epilog=EPILOG)
+def legal_import(
+    paths: Annotated[
+        list[str],
+        typer.Argument(help="Markdown folders, judgments (.csv), JSON lines, statutes (.db). 文件或文件夹。"),
+    ],
+    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+) -> None:
+    """Add laws and judgments to the index; an interrupted import goes on. 导入法律或裁判文书，可断点续传。"""
+    from qiusuo.cli.legal import run_import  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_import(paths, semantic=semantic))
+
+
+@legal.command("rebuild", epilog=EPILOG)
+def legal_rebuild(
+    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+) -> None:
+    """Build the ranking anew, for instance after an update of Qiusuo. 重建索引。"""
+    from qiusuo.cli.legal import run_rebuild  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_rebuild(semantic=semantic))
+
+
+@legal.command("stats", epilog=EPILOG)
+def legal_stats(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+) -> None:
+    """Show what the index holds. 查看索引内容。"""
+    from qiusuo.cli.legal import run_stats  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_stats(as_json=as_json))
+
+
+@legal.command("search", epilog=EPILOG)
+def legal_search(
+    query: Annotated[list[str], typer.Argument(help="A law, an article, a question. 法律名称、条款号或问题。")],
+    cases: Annotated[bool, typer.Option("--cases", help="Search judgments instead. 检索裁判文书。")] = False,
+    as_of: Annotated[str, typer.Option("--as-of", help="Law as of this day. 按该日有效的法律。")] = "",
+    case_type: Annotated[str, typer.Option("--type", help="民事, 刑事, 行政, 执行, 国家赔偿。")] = "",
+    court: Annotated[str, typer.Option("--court", help="Court or place. 法院或地名。")] = "",
+    date_from: Annotated[str, typer.Option("--from", help="Judgments not before. 裁判日期起。")] = "",
+    date_to: Annotated[str, typer.Option("--to", help="Judgments not after. 裁判日期止。")] = "",
+    limit: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="How many results. 结果数量。")] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+) -> None:
+    """Search the index, offline. 离线检索法律条文或裁判文书。"""
+    from qiusuo.cli.legal import run_search  # noqa: PLC0415 - loaded when used
+
+    words = " ".join(query)
+    filters = (case_type, court, date_from, date_to)
+    raise typer.Exit(run_search(words, cases=cases, as_of=as_of, filters=filters, limit=limit, as_json=as_json))
+
+
+@legal.command("show", epilog=EPILOG)
+def legal_show(
+    reference: Annotated[list[str], typer.Argument(help="Article, law, 案号 or id. 条款、法律、案号或编号。")],
+    as_of: Annotated[str, typer.Option("--as-of", help="Law as of this day. 按该日有效的法律。")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+) -> None:
+    """Show one article, law or judgment in full. 显示条文、法律或裁判文书全文。"""
+    from qiusuo.cli.legal import run_show  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_show(" ".join(reference), as_of=as_of, as_json=as_json))

@@ -24,13 +24,13 @@ def run_engines(*, as_json: bool) -> Exit:
         statuses, names = asyncio.run(_look())
     except SearchError as error:
         for line in error_lines(error, words):
-            Console(stderr=True, highlight=False).print(escape(line))
+            Console(stderr=True, highlight=False, emoji=False).print(escape(line))
         return exit_code(error)
     if as_json:
         data = {"order": names, "engines": [asdict(status) for status in statuses]}
         sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     else:
-        out = Console(highlight=False)
+        out = Console(highlight=False, emoji=False)
         out.print(_table(statuses, words))
         out.print(escape(words("taking_part", names=", ".join(names) or words("none"))))
     return Exit.OK if names else Exit.NOT_CONFIGURED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 
@@ -16,12 +17,16 @@ from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
+from qiusuo.text import visible
 
 
 def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bool) -> Exit:
     """Search, print, and return the exit code."""
     words = words_for_terminal()
-    out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+    out = Console(highlight=False, emoji=False, soft_wrap=True)
+    err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+    # Arguments are UTF-8 in any locale; where the interpreter could not read them so, they are escaped.
+    query = os.fsencode(query).decode("utf-8", "replace")
     try:
         with SearchService.from_settings() as service, err.status(words("searching")):
             response = service.search(query, **options)
@@ -37,7 +42,7 @@ def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bo
     if as_json:
         sys.stdout.write(json.dumps(response.to_dict(), ensure_ascii=False, indent=2) + "\n")
     else:
-        _print_results(response, out, words)
+        _print_results(response, out)
         _print_summary(response, err, words)
         if explain:
             err.print(receipt_table(response.attempts, words))
@@ -54,24 +59,35 @@ def receipt_table(attempts: Iterable[Attempt], words: Words) -> Table:
         if attempt.skipped:
             outcome += f" ({words('skipped')})"
         why = "; ".join(part for part in (attempt.reason, *attempt.notes) if part)
-        table.add_row(attempt.engine, outcome, f"{attempt.ms} ms", escape(why))
+        table.add_row(attempt.engine, outcome, f"{attempt.ms} ms", _shown(why))
     return table
 
 
-def _print_results(response: SearchResponse, out: Console, words: Words) -> None:
-    if not response.results:
-        out.print(words("nothing"))
+def short_date(text: str) -> str:
+    """Return the day of an ISO time; what a provider worded itself stays."""
+    day, mark, _ = text.partition("T")
+    return day if mark and len(day) == len("2026-01-31") else text
+
+
+def _print_results(response: SearchResponse, out: Console) -> None:
     for number, item in enumerate(response.results, 1):
-        date = f" · {item.published_at}" if item.published_at else ""
+        date = f" · {short_date(item.published_at)}" if item.published_at else ""
         found_by = f" · {', '.join(item.engines)}" if len(item.engines) > 1 else ""
-        out.print(f"[bold]{number}. {escape(item.title)}[/bold]")
-        out.print(f"   [cyan]{escape(item.url)}[/cyan]")
+        out.print(f"[bold]{number}. {_shown(item.title)}[/bold]")
+        out.print(f"   [cyan]{_shown(item.url)}[/cyan]")
         if item.snippet:
-            out.print(f"   {escape(item.snippet)}")
-        out.print(f"   [dim]{escape(item.source + date + found_by)}[/dim]\n")
+            out.print(f"   {_shown(item.snippet)}")
+        out.print(f"   [dim]{_shown(item.source + date + found_by)}[/dim]\n")
+
+
+def _shown(text: str) -> str:
+    """Make text of any origin safe for a terminal: a plug-in may pass on what a page holds as it is."""
+    return escape(visible(text))
 
 
 def _print_summary(response: SearchResponse, err: Console, words: Words) -> None:
+    if not response.results:
+        err.print(words("nothing"))
     line = words("summary", count=response.total_results, provider=response.provider, ms=response.search_time)
     if response.stale:
         line += f" · {words('stale')}"

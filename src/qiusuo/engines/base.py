@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
 from qiusuo.models import Query, SearchResultItem, domain_of
-from qiusuo.text import clean, iso_date, shorten_query
+from qiusuo.text import clean, iso_date, shorten_query, visible
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +65,14 @@ class EngineOptions:
     lookup: Callable[[str], str | None] = field(default=lambda _name: None, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What an engine's cheapest question has told: it can be used, and how much of the plan is, where it says so."""
+
+    used: int | None = None
+    limit: int | None = None
+
+
 class EngineResults(list[SearchResultItem]):
     """A list of results that may carry notes for the receipt."""
 
@@ -97,6 +105,8 @@ class SearchEngine(ABC):
     """The provider's own pace, where it states one that ordinary use can reach."""
     joins: Joins = Joins.CONFIGURED
     """May be narrowed by an instance."""
+    own_settings: ClassVar[Mapping[str, str]] = {}
+    """Keys under ``[engines.NAME]`` that only this engine knows, with their meaning."""
 
     @abstractmethod
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
@@ -119,6 +129,14 @@ class SearchEngine(ABC):
         """Tell whether an engine with ``Joins.DETECTED`` is really there."""
         return True
 
+    async def probe(self) -> Probe | None:
+        """Ask the provider, for free, whether key and address are right; None where that cannot be had for free.
+
+        Raises:
+            SearchError: what is wrong, as :meth:`search` would raise it.
+        """
+        return None
+
     async def aclose(self) -> None:  # noqa: B027 - most engines own nothing that must be closed
         """Release what the engine itself has opened."""
 
@@ -129,7 +147,7 @@ class SearchEngine(ABC):
             return ()
         asked = {
             Feature.NEWS: query.wants_news,
-            Feature.LANGUAGE: query.language,
+            Feature.LANGUAGE: query.language and not query.language_is_guess,
             Feature.REGION: query.region,
             Feature.FRESHNESS: query.freshness,
             Feature.INCLUDE_DOMAINS: query.include_domains,
@@ -165,11 +183,12 @@ class SearchEngine(ABC):
         """Build one clean result; None without a web address."""
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             return None
+        url = visible(url.strip())
         return SearchResultItem(
             clean(title, MAX_TITLE_CHARS) or url,
-            url.strip(),
+            url,
             clean(snippet, MAX_SNIPPET_CHARS),
-            source or domain_of(url),
+            clean(source) or domain_of(url),
             None if date is None else iso_date(date),
             float(score) if isinstance(score, (int, float)) else None,
             (self.name,),
@@ -271,6 +290,12 @@ class HttpEngine(SearchEngine):
     async def aclose(self) -> None:
         if self._own_http is not None:
             await self._own_http.aclose()
+
+
+def count_of(data: object, *path: str) -> int | None:
+    """Follow ``path`` to a number, as a whole one; None where there is none."""
+    value = field_of(data, *path)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def field_of(data: object, *path: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from qiusuo.engines.base import Feature, HttpEngine, field_of
 from qiusuo.errors import EngineError, QuotaExceeded
 from qiusuo.http import Reply
-from qiusuo.http.api import error_detail, error_for_status
+from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.models import Freshness, Query, SearchResultItem
 
 MAX_DOMAINS = 20

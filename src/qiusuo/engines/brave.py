@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, Storing, field_of
+from qiusuo.engines.base import Feature, HttpEngine, Probe, Storing, field_of
 from qiusuo.errors import AuthFailed, EngineError, QuotaExceeded, RateLimited, RequestRejected
 from qiusuo.http import Reply, parse_retry_after
 from qiusuo.models import Freshness, Query, SearchResultItem
@@ -65,6 +65,14 @@ class BraveEngine(HttpEngine):
             rows = []
         altered = clean(field_of(data, "query", "altered"), self.max_query_chars)
         return self.collect(rows, self._item, limit=count, notes=(f"searched for: {altered}",) if altered else ())
+
+    async def probe(self) -> Probe:
+        # A request without a query is not billed: a good key gets a complaint about the query, a bad one about itself.
+        try:
+            await self.endpoint.get("/res/v1/web/search")
+        except RequestRejected:
+            return Probe()
+        raise self.bad_shape("an answer to no question")
 
     def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
         return self.item(row["title"], row["url"], row.get("description"), date=row.get("page_age") or row.get("age"))

@@ -35,6 +35,10 @@ class ExaEngine(HttpEngine):
     key_env = ("EXA_API_KEY",)
     priority = 30
     max_results = 100
+    own_settings: ClassVar = {
+        "summary": "`true`: snippets are summaries that Exa writes (costs more).",
+        "text": "`true` or a number of characters: snippets are the page's text.",
+    }
     features: ClassVar = frozenset(Feature) - {Feature.LANGUAGE}
 
     def __init__(

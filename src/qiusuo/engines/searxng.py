@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from qiusuo.engines.base import EngineOptions, EngineResults, Feature, HttpEngine, Joins, field_of, with_sites
+from qiusuo.engines.base import EngineOptions, EngineResults, Feature, HttpEngine, Joins, Probe, field_of, with_sites
 from qiusuo.errors import (
     ApiDisabled,
     AuthFailed,
@@ -18,6 +18,7 @@ from qiusuo.errors import (
     ConfigurationError,
     EngineError,
     RateLimited,
+    RequestRejected,
     SearchError,
     SearchTimeout,
     Unavailable,
@@ -39,13 +40,12 @@ _HEADERS: Final = {
 }
 
 _START: Final = (
-    "Start it (docker run -d -p 127.0.0.1:8080:8080 -e SEARXNG_SECRET=any-random-text -v ./searxng:/etc/searxng "
-    "docker.io/searxng/searxng) or set SEARXNG_URL to where it runs. "
-    "Its settings.yml needs search.formats: [html, json]."
+    "Start it with Docker (qiusuo searxng init, then qiusuo searxng up) or without (qiusuo searxng up --no-docker), or "
+    "set SEARXNG_URL to where it runs. qiusuo doctor finds the cause; guide: docs/deployment.md."
 )
 _JSON_OFF: Final = (
-    "Add json to search.formats in its settings.yml (formats: [html, json]) and restart SearXNG. "
-    "If it is there already, a proxy in front denies access."
+    "Add json to search.formats in its settings.yml (formats: [html, json]; qiusuo doctor --fix does it) and restart "
+    "SearXNG. If it is there already, a proxy in front denies access."
 )
 _LIMITER: Final = (
     "Its limiter lets through about 4 API calls an hour: for a private instance set server.limiter: false in "
@@ -79,6 +79,10 @@ class SearxngEngine(HttpEngine):
     joins = Joins.DETECTED
     # As a GET parameter each Chinese character takes nine bytes, and proxies cut addresses at 8 KiB.
     max_query_chars = 800
+    own_settings: ClassVar = {
+        "basic_auth": "`user:password` for a proxy in front of it.",
+        "headers": 'More headers for a proxy in front of it: `headers = {"X-Token" = "…"}`.',
+    }
     features: ClassVar = frozenset(Feature)
 
     def __init__(
@@ -124,7 +128,17 @@ class SearxngEngine(HttpEngine):
             data = await probe.get("/config")
         except SearchError:
             return False
-        return isinstance(field_of(data, "engines"), list) and ("version" in data or "instance_name" in data)
+        return is_config(data)
+
+    async def probe(self) -> Probe:
+        """Tell whether a SearXNG answers and gives JSON, without making it search."""
+        if not is_config(await self.endpoint.get("/config")):
+            raise self.bad_shape("no configuration of SearXNG")
+        try:
+            await self.endpoint.get("/search", {"format": "json"})
+        except RequestRejected:  # "No query", said in JSON
+            return Probe()
+        raise self.bad_shape("an answer to no question")
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         count = self.count(num_results)
@@ -162,7 +176,7 @@ class SearxngEngine(HttpEngine):
         if silent:
             if not found:
                 raise self._nobody_answered(silent)
-            notes.append(f"did not answer: {_listed(silent)}")
+            notes.append(f"did not answer: {listed_engines(silent)}")
         return EngineResults(list(found.values())[:count], notes)
 
     def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
@@ -202,7 +216,7 @@ class SearxngEngine(HttpEngine):
                 error.fix = _START
             raise
         page = self.collect(field_of(data, "results"), self._item, limit=_MAX_ROWS)
-        return page, _silent_engines(field_of(data, "unresponsive_engines"))
+        return page, silent_engines(field_of(data, "unresponsive_engines"))
 
     def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
         return self.item(
@@ -215,8 +229,8 @@ class SearxngEngine(HttpEngine):
 
     def _nobody_answered(self, silent: Silent) -> EngineError:
         # Nothing found, and engines that did not answer: that is a failure, not an empty result.
-        kinds = {_kind(message) for message in silent.values()}
-        message = f"nothing came from SearXNG's engines: {_listed(silent)}."
+        kinds = {failure_kind(message) for message in silent.values()}
+        message = f"nothing came from SearXNG's engines: {listed_engines(silent)}."
         if kinds == {"blocked"}:
             return Blocked(
                 message,
@@ -234,6 +248,13 @@ class SearxngEngine(HttpEngine):
             engine=self.name,
             fix="Check SearXNG's own way to the internet and its engines (its page /stats shows their errors).",
         )
+
+
+def is_config(data: object) -> bool:
+    """Tell whether this is what SearXNG answers under ``/config``."""
+    return isinstance(field_of(data, "engines"), list) and any(
+        field_of(data, name) for name in ("version", "instance_name")
+    )
 
 
 def plain_words(text: str) -> str:
@@ -265,12 +286,14 @@ def searxng_language(query: Query) -> str:
     return f"{language}-{region.upper()}" if region and language != "all" else language
 
 
-def _silent_engines(value: object) -> Silent:
+def silent_engines(value: object) -> Silent:
+    """Read ``unresponsive_engines``."""
     rows: Iterable[object] = value if isinstance(value, list) else ()
     return {str(row[0]): str(row[1]) for row in rows if isinstance(row, list) and len(row) > 1}
 
 
-def _kind(message: str) -> str:
+def failure_kind(message: str) -> str:
+    """Tell a refusal (``blocked``) from a ``timeout`` and from anything ``other``."""
     # "Suspended: CAPTCHA" is a CAPTCHA of some minutes ago.
     text = message.lower()
     if any(word in text for word in ("captcha", "denied", "too many requests")):
@@ -278,7 +301,8 @@ def _kind(message: str) -> str:
     return "timeout" if "timeout" in text else "other"
 
 
-def _listed(silent: Silent) -> str:
+def listed_engines(silent: Silent) -> str:
+    """Name the engines that did not answer, with their messages; not more than a few."""
     named = [f"{engine} ({message})" for engine, message in silent.items()]
     more = len(named) - _MAX_NAMED_ENGINES
     return ", ".join(named[:_MAX_NAMED_ENGINES]) + (f" and {more} more" if more > 0 else "")

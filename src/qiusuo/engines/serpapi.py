@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 from urllib.parse import quote_plus
 
-from qiusuo.engines.base import EngineResults, Feature, HttpEngine, Joins, field_of, with_sites
+from qiusuo.engines.base import EngineResults, Feature, HttpEngine, Joins, Probe, count_of, field_of, with_sites
 from qiusuo.errors import EngineError, QuotaExceeded, RequestRejected, Unavailable
 from qiusuo.http import HttpClient, Reply
 from qiusuo.models import Freshness, Query, SearchResultItem, domain_of
@@ -78,6 +78,16 @@ class SerpApi(HttpEngine):
             more = len(found) > known and bool(field_of(data, "serpapi_pagination", "next"))
             page += 1
         return EngineResults(list(found.values())[:count], notes)
+
+    async def probe(self) -> Probe:
+        # The account also has the owner's e-mail address and the key itself: only its numbers are read.
+        data = await self.endpoint.get("/account.json", {"api_key": self._key})
+        used, limit = count_of(data, "this_month_usage"), count_of(data, "searches_per_month")
+        if used is None and limit is None:
+            raise self.bad_shape("no usage")
+        if count_of(data, "total_searches_left") == 0:
+            raise self._used_up("Your account has run out of searches.", 200) or self.bad_shape("no usage")
+        return Probe(used, limit)
 
     def _rows(self, data: object, engine: str) -> object:
         status = field_of(data, "search_metadata", "status")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, field_of
+from qiusuo.engines.base import Feature, HttpEngine, Probe, count_of, field_of
 from qiusuo.errors import EngineError, QuotaExceeded, RateLimited
 from qiusuo.http import Reply
 from qiusuo.models import Freshness, Query, SearchResultItem
@@ -56,6 +56,15 @@ class TavilyEngine(HttpEngine):
         return self.item(
             row["title"], row["url"], row.get("content"), date=row.get("published_date"), score=row.get("score")
         )
+
+    async def probe(self) -> Probe:
+        data = await self.endpoint.get("/usage")
+        if field_of(data, "key") is None and field_of(data, "account") is None:
+            raise self.bad_shape("no usage")
+        limit = count_of(data, "key", "limit")
+        if limit is not None:  # this key's own, below the plan's
+            return Probe(count_of(data, "key", "usage"), limit)
+        return Probe(count_of(data, "account", "plan_usage"), count_of(data, "account", "plan_limit"))
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:
         if reply.status in {432, 433}:

@@ -34,6 +34,9 @@ class ZhipuEngine(HttpEngine):
     priority = 90
     max_results = 50
     max_query_chars = 70
+    own_settings: ClassVar = {
+        "search_engine": "Which index: `search_std`, `search_pro` (default), `search_pro_sogou`, `search_pro_quark`."
+    }
     features: ClassVar = frozenset({Feature.FRESHNESS, Feature.INCLUDE_DOMAINS})
 
     def __init__(
@@ -67,7 +70,8 @@ class ZhipuEngine(HttpEngine):
             "search_intent": False,
             # Sogou gives tens only.
             "count": -(-count // 10) * 10 if self.search_engine.endswith("_sogou") else count,
-            "search_domain_filter": query.include_domains[0] if query.include_domains else None,
+            # It takes one domain. Of several, one alone would leave out what was asked for.
+            "search_domain_filter": query.include_domains[0] if len(query.include_domains) == 1 else None,
             "search_recency_filter": FRESHNESS[query.freshness] if query.freshness else None,
         }
         data = await self.endpoint.post("/web_search", body)
@@ -109,5 +113,5 @@ class ZhipuEngine(HttpEngine):
     def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
         found = super().notes(query, num_results)
         if len(query.include_domains) > 1:
-            found += (f"only one domain can be asked for: {query.include_domains[0]}",)
+            found += ("ignored: include_domains, Zhipu takes a single one",)
         return found

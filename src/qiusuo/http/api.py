@@ -8,6 +8,7 @@ that leaves this module has the engine's secrets struck out.
 from __future__ import annotations
 
 import asyncio
+import json
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -23,16 +24,13 @@ import orjson
 from yarl import URL
 
 from qiusuo.errors import (
-    AuthFailed,
     BadResponse,
     ConfigurationError,
     EngineError,
-    QuotaExceeded,
-    RateLimited,
-    RequestRejected,
     SearchTimeout,
     Unavailable,
 )
+from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.loops import PerLoop
 from qiusuo.text import clean, truncate
 
@@ -41,17 +39,6 @@ CONNECT_TIMEOUT: Final = 3.0
 TOTAL_TIMEOUT: Final = 10.0
 # A provider that asks us to stay away longer than this is believed only this far.
 MAX_RETRY_AFTER: Final = 24 * 3600.0
-
-_STATUS_TEXT: Final = {
-    400: "refused the request",
-    401: "did not accept the key",
-    402: "says the plan's credits are used up",
-    403: "denied access",
-    404: "does not know this address",
-    408: "gave up waiting",
-    422: "refused the request",
-    429: "asks us to slow down",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +71,14 @@ class Reply:
         """Seconds to wait, from ``Retry-After`` in either of its forms."""
         return parse_retry_after(self.headers.get("Retry-After"))
 
+
+class Closable(Protocol):
+    """Something that has to be closed."""
+
+    async def aclose(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
 
 Classify = Callable[[Reply, str], EngineError | None]
 """Reads an error reply and its detail text; None leaves it to the general rules."""
@@ -180,7 +175,7 @@ class Endpoint:
             ) from None
         except (aiohttp.ClientError, OSError) as error:
             raise Unavailable(
-                f"the connection to {self.host} failed: {self.scrub(str(error) or type(error).__name__)}",
+                f"the connection to {self.host} failed: {self.scrub(_said(error))}",
                 engine=self.engine,
             ) from None
         except ValueError as error:  # a line break in a header, a login in the address beside the key
@@ -223,6 +218,8 @@ class Endpoint:
         try:
             return orjson.loads(reply.body)
         except orjson.JSONDecodeError:
+            with suppress(ValueError, RecursionError):
+                return _with_halves_replaced(reply.body)
             kind = "a web page" if reply.is_html else "something that is not JSON"
             raise BadResponse(
                 f"{self.host} answered with {kind}.",
@@ -247,14 +244,22 @@ class HttpClient:
         self.connect_timeout = connect_timeout
         self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session, aiohttp.ClientSession.close)
+        self._companions: dict[type[Any], Any] = {}
 
     @property
     def session(self) -> aiohttp.ClientSession:
         """The running loop's session."""
         return self._sessions.get()
 
+    def companion(self, kind: type[C], make: Callable[[], C]) -> C:
+        """Return the one ``kind`` (a browser, say) that the engines of a service share; closed with this client."""
+        if kind not in self._companions:
+            self._companions[kind] = make()
+        found: C = self._companions[kind]
+        return found
+
     def timeout(self, total: float) -> aiohttp.ClientTimeout:
-        """Return the limits on connecting, on silence between two reads, and on the whole exchange."""
+        """Return the limits on connecting and on the whole exchange, silence between two reads included."""
         found = self._timeouts.get(total)
         if found is None:
             found = aiohttp.ClientTimeout(total=total, sock_connect=min(self.connect_timeout, total))
@@ -269,7 +274,9 @@ class HttpClient:
         )
 
     async def aclose(self) -> None:
-        """Close the connections of every loop that used this client."""
+        """Close the connections of every loop that used this client, and its companions."""
+        for companion in self._companions.values():
+            await companion.aclose()
         here = asyncio.get_running_loop()
         for loop, session in self._sessions.drain():
             if loop is here:
@@ -284,45 +291,17 @@ class HttpClient:
                 session.detach()
 
 
-def error_for_status(reply: Reply, detail: str, engine: str, host: str) -> EngineError:
-    """Translate an HTTP status by the rules that hold for most providers."""
-    status = reply.status
-    said = f": {detail}" if detail else "."
-    message = f"{host} {_STATUS_TEXT.get(status, 'failed')} (HTTP {status}){said}"
-    common: dict[str, Any] = {"engine": engine, "status": status}
-    if status in {401, 403}:
-        return AuthFailed(message, fix=f"Check the key of {engine}.", **common)
-    if status == 402:  # noqa: PLR2004
-        return QuotaExceeded(
-            message, fix=f"Top up the {engine} plan or wait for its reset.", retry_after=reply.retry_after, **common
-        )
-    if status == 429:  # noqa: PLR2004
-        return RateLimited(message, fix="Wait a moment or lower the pace.", retry_after=reply.retry_after, **common)
-    if status == 408 or status >= 500:  # noqa: PLR2004
-        return Unavailable(
-            message, retry_after=reply.retry_after, fix="The provider has a problem; try again later.", **common
-        )
-    if 300 <= status < 400:  # noqa: PLR2004
-        return BadResponse(
-            f"{host} answered with a redirect (HTTP {status}), which is not followed.",
-            fix="Set the base URL to the final address.",
-            **common,
-        )
-    if status in {404, 405, 410}:
-        return BadResponse(message, fix=f"Check the base URL of {engine}.", **common)
-    return RequestRejected(message, **common)
+def _said(error: Exception) -> str:
+    # Of these not the whole text: it has the address, and a proxy's may hold a password.
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"{error.status} {error.message}"
+    named = isinstance(error, aiohttp.InvalidURL) or not str(error)
+    return type(error).__name__ if named else str(error)
 
 
-def error_detail(data: Any, depth: int = 5) -> str:
-    """Find the human sentence in a provider's error body, whatever shape it has; not deeper than ``depth``."""
-    if depth and isinstance(data, dict):
-        for key in ("detail", "error", "errors", "message", "userMessage", "msg"):
-            found = error_detail(data.get(key), depth - 1)
-            if found:
-                return found
-    if depth and isinstance(data, list) and data:
-        return error_detail(data[0], depth - 1)
-    return data if isinstance(data, str) else ""
+def _with_halves_replaced(body: bytes) -> Any:
+    """Read JSON in which texts were cut inside a character (half of an emoji), which orjson refuses as a whole."""
+    return orjson.loads(json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def parse_retry_after(value: str | None, now: datetime | None = None) -> float | None:

@@ -50,11 +50,12 @@ class Tried:
 
 
 class Attempts:
-    """Makes attempts and keeps the engines' records."""
+    """Makes attempts and keeps the engines' records. Silence for less than ``fair_time`` seconds is not recorded."""
 
-    def __init__(self, cooldowns: Cooldowns, *, clock: Callable[[], float]) -> None:
+    def __init__(self, cooldowns: Cooldowns, *, clock: Callable[[], float], fair_time: float = 0.0) -> None:
         self.cooldowns = cooldowns
         self._clock = clock
+        self._fair_time = fair_time
 
     async def make(self, lane: Lane, request: SearchRequest, budget: float) -> Tried:
         """Ask one engine, within ``budget`` seconds, and report how it ended. Failures are reported, not raised."""
@@ -62,6 +63,7 @@ class Attempts:
         cooling = self.cooldowns.admit(lane.name)
         if cooling is not None:
             return self._resting(lane, cooling)
+        asked = False
         try:
             async with asyncio.timeout(budget), lane.places.get():
                 # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
@@ -71,13 +73,18 @@ class Attempts:
                 refusal = await _take_turn(lane, budget) if lane.quota or lane.pace else None
                 if refusal is not None:
                     return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
+                asked = True
                 found = await lane.engine.search(request.query, request.num_results)
+            tried = self._answered(lane, request, found, started)
         except SearchError as error:
             return await self._failed(lane, error, started)
         except TimeoutError:
+            if not asked:
+                return Tried(lane, _failure(lane, _no_place(lane, budget), self._ms(started), skipped=True))
             fix = "Check the network, or raise SEARCH_TIMEOUT."
             late = SearchTimeout(f"no answer within {budget:.1f} s.", engine=lane.name, fix=fix)
-            return await self._failed(lane, late, started)
+            # One caller's hurry says nothing of the engine.
+            return await self._failed(lane, late, started, counts=budget >= self._fair_time)
         except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on
             logger.exception("the engine %s broke", lane.name)
             broken = BadResponse(
@@ -85,13 +92,14 @@ class Attempts:
             )
             return await self._failed(lane, broken, started)
         self.cooldowns.succeeded(lane.name)
-        return self._answered(lane, request, found, started)
+        return tried
 
-    async def overtaken(self, lane: Lane, started: float, winner: str) -> Attempt:
-        """Record an engine that was still silent when another had answered."""
+    async def overtaken(self, lane: Lane, started: float, winner: str, *, counts: bool) -> Attempt:
+        """Report an engine that was still silent when another had answered; it is recorded if that ``counts``."""
         ms = self._ms(started)
         error = SearchTimeout(f"no answer after {ms / 1000:.1f} s, when {winner} had answered.", engine=lane.name)
-        await self.cooldowns.failed(lane.name, error)
+        if counts:
+            await self.cooldowns.failed(lane.name, error)
         return _failure(lane, error, ms)
 
     def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
@@ -107,8 +115,9 @@ class Attempts:
             items = [item if item.engines else replace(item, engines=(lane.name,)) for item in items]
         return Tried(lane, attempt, items)
 
-    async def _failed(self, lane: Lane, error: SearchError, started: float) -> Tried:
-        await self.cooldowns.failed(lane.name, error)
+    async def _failed(self, lane: Lane, error: SearchError, started: float, *, counts: bool = True) -> Tried:
+        if counts:
+            await self.cooldowns.failed(lane.name, error)
         logger.warning("%s failed (%s): %s", lane.name, error.outcome.value, error.message)
         return Tried(lane, _failure(lane, error, self._ms(started)))
 
@@ -122,12 +131,7 @@ class Attempts:
 
 
 async def _take_turn(lane: Lane, patience: float) -> EngineError | None:
-    """Wait for the engine's quota and pace; return the refusal where that would take too long."""
-    if lane.quota is not None:
-        try:
-            await lane.quota.take(patience)
-        except QuotaExceeded as refusal:
-            return refusal
+    """Wait for the engine's pace and quota; return the refusal where that would take too long."""
     if lane.pace is not None:
         while wait := await lane.pace.take():
             if wait > patience:
@@ -138,7 +142,21 @@ async def _take_turn(lane: Lane, patience: float) -> EngineError | None:
                     fix=f"Raise requests_per_second under [engines.{lane.name}] if the plan allows it.",
                 )
             await asyncio.sleep(wait)
+    # Last, since it counts: a search that is not made must cost nothing.
+    if lane.quota is not None:
+        try:
+            await lane.quota.take(patience)
+        except QuotaExceeded as refusal:
+            return refusal
     return None
+
+
+def _no_place(lane: Lane, budget: float) -> SearchTimeout:
+    return SearchTimeout(
+        f"searches before this one left no place within {budget:.1f} s.",
+        engine=lane.name,
+        fix=f"Raise max_concurrency or requests_per_second under [engines.{lane.name}] if the plan allows it.",
+    )
 
 
 def _failure(lane: Lane, error: SearchError, ms: int, *, skipped: bool = False) -> Attempt:

@@ -37,6 +37,8 @@ RULES: dict[Outcome, Rule] = {
     Outcome.QUOTA: Rule(1, 3600, 24 * 3600),
 }
 PROBE_SECONDS = 5.0
+# Beyond every rule's longest rest; without an end the power would overflow after a thousand rests.
+MOST_DOUBLINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,18 @@ class Cooldowns:
         except SharedStateGone:
             return
         for name, data in zip(names, found, strict=True):
-            record = self._record(name)
-            if data:
+            if not data:
+                continue
+            try:
                 raw = orjson.loads(data)
-                until = float(raw["until"])
-                if record.cooling is None or until > record.cooling.until:
-                    record.cooling = Cooling(until, Outcome(raw["outcome"]), raw["reason"], raw["fix"])
+                cooling = Cooling(float(raw["until"]), Outcome(raw["outcome"]), raw["reason"], raw["fix"])
+            except (ValueError, KeyError, TypeError):
+                # Written by another version, or not by us at all: as good as absent.
+                logger.warning("the shared rest of %s cannot be read and is ignored", name)
+                continue
+            record = self._record(name)
+            if record.cooling is None or cooling.until > record.cooling.until:
+                record.cooling = cooling
 
     def resting(self, engine: str) -> Cooling | None:
         """Return the rest that is under way, without claiming anything."""
@@ -109,9 +117,9 @@ class Cooldowns:
         return max(cooling.until - self._clock(), 0.0)
 
     def succeeded(self, engine: str) -> None:
-        """Forget all failures: the engine answered."""
+        """Forget all failures: the engine answered. A rest that began meanwhile goes on."""
         record = self._records.get(engine)
-        if record is None:
+        if record is None or self.resting(engine) is not None:
             return
         if record.cooling is not None:
             logger.info("%s answers again", engine)
@@ -129,7 +137,7 @@ class Cooldowns:
         now = self._clock()
         if record.failures < rule.failures or (record.cooling is not None and record.cooling.until > now):
             return
-        seconds = min(rule.first * 2.0**record.rests, rule.longest)
+        seconds = min(rule.first * 2.0 ** min(record.rests, MOST_DOUBLINGS), rule.longest)
         if error.retry_after is not None:
             seconds = max(error.retry_after, 1.0)
         record.rests += 1

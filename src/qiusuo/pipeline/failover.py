@@ -74,6 +74,8 @@ class _Race:
                 winner = await (self._start_next() if self._is_due() else self._next_end())
             if winner is not None:
                 await self._overtake(winner)
+            else:
+                self._name_the_rest()
         finally:
             await self._cancel_rest()
         return winner or self._empty, [self._receipt[place] for place in sorted(self._receipt)]
@@ -89,9 +91,10 @@ class _Race:
         """Start the next engine; return its answer if it is good and nothing can run beside it."""
         lane = self._waiting.popleft()
         left = self._deadline - self._clock()
-        successor = self._waiting[0] if self._waiting else None
-        hedged = successor is not None and self._failover.may_hedge(lane, successor)
-        budget = left if hedged or successor is None else left * SHARE
+        hedged = bool(self._waiting) and self._may_run_beside(lane)
+        # Whoever keeps another one waiting gets a share only.
+        alone = any(not self._failover.may_hedge(lane, other) for other in self._waiting)
+        budget = left * SHARE if alone else left
         place = len(self._receipt) + len(self._running)
         work = self._failover.attempts.make(lane, self._request, budget)
         self._hedge_at = self._clock() + self._failover.hedge_delay if hedged else None
@@ -104,11 +107,11 @@ class _Race:
         """Wait until an attempt ends or the next one is due; return the first good answer."""
         pause = max(self._hedge_at - self._clock(), 0.0) if self._hedge_at is not None and self._waiting else None
         done, _ = await asyncio.wait(self._running, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            winner = self._settle(self._running.pop(task).place, task.result())
-            if winner is not None:
-                return winner
-        return None
+        winner: Tried | None = None
+        for task in sorted(done, key=lambda task: self._running[task].place):
+            decides = self._settle(self._running.pop(task).place, task.result())
+            winner = winner if winner is not None and winner.items else decides or winner
+        return winner
 
     def _settle(self, place: int, tried: Tried) -> Tried | None:
         """Write an attempt into the receipt; return it if it decides the race."""
@@ -120,16 +123,29 @@ class _Race:
                 return tried
             # One engine that knows nothing may be mistaken, two hardly.
             self._empty = tried
-            while len(self._waiting) > 1:
+            # One that is already being asked is the second.
+            while len(self._waiting) > (0 if self._running else 1):
                 self._waiting.pop()
         # The successor need not wait for the hedge delay any more.
-        self._hedge_at = self._clock()
+        self._hedge_at = self._clock() if self._may_run_beside() else None
         return None
+
+    def _may_run_beside(self, *lanes: Lane) -> bool:
+        """Tell whether the next engine may start beside ``lanes`` and all that are running."""
+        running = (*lanes, *(running.lane for running in self._running.values()))
+        return all(self._failover.may_hedge(lane, other) for other in list(self._waiting)[:1] for lane in running)
+
+    def _name_the_rest(self) -> None:
+        for lane in self._waiting:
+            reason, fix = "no time was left to ask it.", "Raise SEARCH_TIMEOUT."
+            self._receipt[len(self._receipt)] = Attempt(lane.name, Outcome.TIMEOUT, 0, reason, fix, skipped=True)
 
     async def _overtake(self, winner: Tried) -> None:
         for running in self._running.values():
+            # One that had started a moment ago is not to blame.
+            silent = self._clock() - running.started >= self._failover.hedge_delay
             self._receipt[running.place] = await self._failover.attempts.overtaken(
-                running.lane, running.started, winner.lane.name
+                running.lane, running.started, winner.lane.name, counts=silent
             )
 
     async def _cancel_rest(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -48,6 +49,7 @@ def fuse(lists: Mapping[str, Sequence[SearchResultItem]], *, k: int = RRF_K) -> 
             best[page] = replace(
                 leading, snippet=snippet, published_at=leading.published_at or known.published_at or item.published_at
             )
-    scores = {page: sum(1 / (k + rank) for rank in found_by.values()) for page, found_by in ranks.items()}
+    # Added exactly: with a plain sum the order of the engines would decide between pages of the same ranks.
+    scores = {page: math.fsum(1 / (k + rank) for rank in found_by.values()) for page, found_by in ranks.items()}
     order = sorted(scores, key=lambda page: (-scores[page], best_rank[page], page))
     return [replace(best[page], score=round(scores[page], 6), engines=tuple(ranks[page])) for page in order]

@@ -18,6 +18,7 @@ from qiusuo.pipeline.failover import Failover
 from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.limits import Pace, UserLimit, Windows
 from qiusuo.pipeline.merge import ask_all, fuse
+from qiusuo.pipeline.observe import SearchObserver
 from qiusuo.pipeline.quota import MonthlyQuota
 from qiusuo.pipeline.request import SearchRequest
 from qiusuo.storage.redis import SharedState
@@ -25,6 +26,9 @@ from qiusuo.storage.redis import SharedState
 logger = logging.getLogger(__name__)
 
 MERGED = "merged"
+EMPTY_TTL = 60.0
+# An engine that had less than this (or half of a short SEARCH_TIMEOUT) is not blamed for its silence.
+FAIR_TIME = 1.0
 _STRICTEST = (Storing.NEVER, Storing.MEMORY, Storing.SHARED)
 
 
@@ -70,10 +74,11 @@ class SearchPipeline:
         explicit_limit = "rate_limit" in settings.model_fields_set
         self._user_limit = UserLimit(self._windows, settings.rate_limit, limit_anonymous=explicit_limit)
         self.cooldowns = Cooldowns(shared=self._shared, clock=clock)
-        self._attempts = Attempts(self.cooldowns, clock=timer)
+        self._attempts = Attempts(self.cooldowns, clock=timer, fair_time=min(FAIR_TIME, settings.timeout / 2))
         self._failover = Failover(self._attempts, settings.hedge_delay, settings.hedge_paid, timer)
         self._flights: Flights[SearchResponse] = Flights()
         self._lanes: dict[int, Lane] = {}
+        self.observers: list[SearchObserver] = []
 
     async def run(self, request: SearchRequest) -> SearchResponse:
         """Answer a request.
@@ -90,8 +95,11 @@ class SearchPipeline:
                 known = await self._cache.shared_fresh(request.key)
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
+        # Only searches with the same time: nobody waits longer, or gives up earlier, than was asked for.
         response, joined = await self._flights.join(
-            request.key, lambda: self._search(request), admit=lambda: self._user_limit.check(request.user)
+            f"{request.key}\x1f{request.timeout}",
+            lambda: self._search(request),
+            admit=lambda: self._user_limit.check(request.user),
         )
         if joined:
             return replace(response, query=request.asked, search_time=self._ms(started))
@@ -99,18 +107,29 @@ class SearchPipeline:
 
     async def _search(self, request: SearchRequest) -> SearchResponse:
         started = self._timer()
+        if self._shared is not None and not request.skip_cache:
+            # While this caller looked into Redis, another one may have searched.
+            known = self._cache.fresh(request.key)
+            if known is not None:
+                return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
         choice = await self._choose(request)
         lanes = [self.lane(engine) for engine in choice.engines]
         if self._shared is not None:
             await self.cooldowns.refresh([lane.name for lane in lanes])
         answer, attempts = await (self._merged if request.merge else self._first)(request, lanes)
+        for observer in self.observers:
+            for attempt in attempts:
+                observer.attempt_ended(attempt)
         receipt = (*choice.left_out, *attempts)
         if answer is None:
             return await self._stale(request, receipt, started)
         response = SearchResponse(
             request.asked, answer.items, answer.provider, receipt, request.query.type, self._ms(started)
         )
-        await self._cache.store(request.key, response, self._settings.ttl_for(request.query.type), answer.storing)
+        ttl = self._settings.ttl_for(request.query.type)
+        if not answer.items:  # pages appear, and an engine may have been mistaken
+            ttl = min(ttl, EMPTY_TTL)
+        await self._cache.store(request.key, response, ttl, answer.storing)
         return response
 
     async def _first(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[_Answer | None, list[Attempt]]:
@@ -120,6 +139,10 @@ class SearchPipeline:
         return _Answer(tuple(winner.items or ()), winner.lane.name, winner.lane.storing), receipt
 
     async def _merged(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[_Answer | None, list[Attempt]]:
+        if not request.engines:
+            # The first of those that are awake; resting ones only where there are no others.
+            lanes = sorted(lanes, key=lambda lane: self.cooldowns.resting(lane.name) is not None)
+            lanes = lanes[: self._settings.merge_engines]
         answered, receipt = await ask_all(self._attempts, request, lanes)
         if not answered:
             return None, receipt

@@ -57,7 +57,7 @@ class MonthlyQuota:
         """
         used = await self.used()
         now = self._clock()
-        left_of_month = _month_end(now) - now
+        left_of_month = self._left_of_month()
         if used >= self.limit:
             raise self._refusal(f"the monthly quota of {self.limit} searches is used up.", left_of_month)
         if used >= self.limit * NEAR:
@@ -82,6 +82,8 @@ class MonthlyQuota:
                 await self._shared.run(lambda redis: redis.expire(self._key(month), KEEP_COUNTER))
         except SharedStateGone:
             return
+        if count > self.limit:  # others took what was left between the look and the count
+            raise self._refusal(f"the monthly quota of {self.limit} searches is used up.", self._left_of_month())
 
     def _refusal(self, message: str, wait: float) -> QuotaExceeded:
         return QuotaExceeded(
@@ -90,6 +92,10 @@ class MonthlyQuota:
             retry_after=wait,
             fix=f"Raise monthly_quota under [engines.{self._engine}], or wait.",
         )
+
+    def _left_of_month(self) -> float:
+        now = self._clock()
+        return _month_end(now) - now
 
     def _month(self) -> str:
         return datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m")

@@ -9,8 +9,8 @@ from typing import TypedDict, TypeVar
 
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery
-from qiusuo.models import Freshness, Query, SearchResultItem, SearchType
-from qiusuo.text import detect_language, normalise_query
+from qiusuo.models import Freshness, Query, SearchResultItem, SearchType, domain_of
+from qiusuo.text import detect_language, normalise_query, without_controls
 
 MAX_QUERY_CHARS = 4000
 MAX_RESULTS = 50
@@ -18,6 +18,8 @@ _LEGAL_WORDS = {
     SearchType.REGULATION: re.compile(r"法|条例|规定|办法|司法解释|法规|规章|决定|通知"),
     SearchType.CASE: re.compile(r"案|判决|裁定|裁判|判例|文书"),
 }
+_LANGUAGE = re.compile(r"auto|all|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
+_REGION = re.compile(r"[A-Za-z]{2}")
 _DOMAIN = re.compile(r"^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9][a-z0-9-]{0,62}$")
 E_ = TypeVar("E_", SearchType, Freshness)
 
@@ -101,15 +103,17 @@ def build_request(
     include = _domains(include_domains) if include_domains else ()
     exclude = _domains(exclude_domains) if exclude_domains else ()
     engines = _engine_names(engine, merge)
-    wanted = language or settings.language
+    wanted = _matching(_LANGUAGE, language, "language", "zh-CN, en, auto or all") or settings.language
+    region = _matching(_REGION, region, "region", "a two-letter country like CN") or settings.region
     query = Query(
         text=asked,
         type=search_type,
         language=detect_language(asked) if wanted == "auto" else None if wanted == "all" else wanted,
-        region=(region or settings.region or None),
+        region=region or None,
         freshness=fresh,
         include_domains=include,
         exclude_domains=exclude,
+        language_is_guess=wanted == "auto",
     )
     if search_type in _LEGAL_WORDS:
         query = _as_legal(settings, query)
@@ -120,7 +124,7 @@ def build_request(
             query.language or "",
             query.region or "",
             fresh.value if fresh else "",
-            ",".join(query.include_domains),
+            ("only " if include else "") + ",".join(query.include_domains),
             ",".join(exclude),
             str(count),
             ",".join(engines),
@@ -137,12 +141,12 @@ def filter_results(request: SearchRequest, items: list[SearchResultItem]) -> tup
         return items, 0
     kept = items
     if query.exclude_domains:
-        kept = [item for item in kept if not _within(item.source, query.exclude_domains)]
+        kept = [item for item in kept if not _is_of(item, query.exclude_domains)]
     if request.only_domains:
-        kept = [item for item in kept if _within(item.source, request.only_domains)]
+        kept = [item for item in kept if _is_of(item, request.only_domains)]
     elif query.include_domains:
         # The sites of a search type are a preference: theirs come first, nothing is lost.
-        kept = sorted(kept, key=lambda item: not _within(item.source, query.include_domains))
+        kept = sorted(kept, key=lambda item: not _is_of(item, query.include_domains))
     return kept, len(items) - len(kept)
 
 
@@ -156,16 +160,30 @@ def _as_legal(settings: Settings, query: Query) -> Query:
     return replace(query, text=text, include_domains=query.include_domains or sites)
 
 
-def _engine_names(engine: str | None, merge: bool | Iterable[str]) -> tuple[str, ...]:
+def _engine_names(engine: object, merge: bool | Iterable[str]) -> tuple[str, ...]:
     if merge and not isinstance(merge, bool):
-        return tuple(dict.fromkeys(name.strip().lower() for name in merge))
+        names = merge.split(",") if isinstance(merge, str) else merge
+        return tuple(dict.fromkeys(name.strip().lower() for name in names))
+    if engine is not None and not isinstance(engine, str):
+        raise InvalidQuery(f"An engine is named by its text, not {engine!r}.")
     return (engine.strip().lower(),) if engine else ()
+
+
+def _matching(pattern: re.Pattern[str], value: object, name: str, example: str) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise InvalidQuery(f"Unknown {name} {value!r}.", fix=f"Use {example}.")
+    return value
 
 
 def _words(text: object) -> str:
     if not isinstance(text, str):
         raise InvalidQuery("The query must be text.", fix="Give the words to search for.")
-    words = " ".join(text.split())
+    if not text.isascii():
+        # Halves of characters (from file names, or cut JSON) cannot be sent; pairs of them become the character.
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    words = " ".join(without_controls(text).split())
     if not words:
         raise InvalidQuery("The query is empty.", fix="Give the words to search for.")
     if len(words) > MAX_QUERY_CHARS:
@@ -189,8 +207,8 @@ def _count(value: object) -> int:
     return min(value, MAX_RESULTS)
 
 
-def _seconds(value: float) -> float:
-    if not 0 < value <= 120:  # noqa: PLR2004 - NaN fails both comparisons
+def _seconds(value: object) -> float:
+    if not isinstance(value, (int, float)) or not 0 < value <= 120:  # noqa: PLR2004 - NaN fails both comparisons
         raise InvalidQuery(f"The timeout must be above 0 and at most 120 seconds, not {value!r}.")
     return float(value)
 
@@ -210,6 +228,11 @@ def _domains(values: Iterable[str]) -> tuple[str, ...]:
             raise InvalidQuery(f"{value!r} is not a domain.", fix="Give domains like example.com, without path.")
         found.append(name)
     return tuple(dict.fromkeys(found))
+
+
+def _is_of(item: SearchResultItem, domains: tuple[str, ...]) -> bool:
+    # The source is the true host where an address is a provider's redirect, and may be a mere label elsewhere.
+    return _within(item.source, domains) or _within(domain_of(item.url), domains)
 
 
 def _within(host: str, domains: tuple[str, ...]) -> bool:

@@ -46,9 +46,11 @@ class SharedState:
         address = url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1)
         try:
             BlockingConnectionPool.from_url(address)
-        except ValueError as error:
+        except ValueError:
+            # Not the error's words: of an address that cannot be split they quote parts, a password's too.
             raise ConfigurationError(
-                f"QIUSUO_REDIS_URL is not usable: {error}", fix="Give it as redis://host:6379/0."
+                "QIUSUO_REDIS_URL is not usable.",
+                fix="Give it as redis://host:6379/0, with / # ? @ in a password percent-escaped.",
             ) from None
         self._faults: tuple[type[Exception], ...] = (RedisError, OSError, TimeoutError)
         self._clock = clock
@@ -62,7 +64,8 @@ class SharedState:
                 timeout=OPERATION_TIMEOUT,
                 socket_timeout=OPERATION_TIMEOUT,
                 socket_connect_timeout=OPERATION_TIMEOUT,
-            )
+            ),
+            self._close,
         )
         self._clients: PerLoop[Redis] = PerLoop(lambda: Redis(connection_pool=self.pools.get()))
 
@@ -101,7 +104,10 @@ class SharedState:
             pass
         for loop, pool in self.pools.drain():
             if loop is here:
-                with suppress(*self._faults):
-                    await pool.aclose()
+                await self._close(pool)
             elif loop.is_running():
-                asyncio.run_coroutine_threadsafe(pool.aclose(), loop)
+                asyncio.run_coroutine_threadsafe(self._close(pool), loop)
+
+    async def _close(self, pool: BlockingConnectionPool) -> None:
+        with suppress(*self._faults):
+            await pool.aclose()

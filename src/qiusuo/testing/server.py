@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -208,11 +209,15 @@ class ProviderServer:
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", self.port, reuse_address=True)
-        await site.start()
+        door = socket.create_server(("127.0.0.1", self.port))
+        await web.SockSite(runner, door).start()
         self.port = runner.addresses[0][1]
         self._ready.set()
         await self._stop.wait()
+        # First no new connections, then those that were just accepted, then all are closed: else some would be missed.
+        self._loop.remove_reader(door)
+        for _ in range(5):
+            await asyncio.sleep(0)
         await runner.cleanup()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:

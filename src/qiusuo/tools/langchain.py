@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackMan
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
+from qiusuo.bridge import SyncBridge
 from qiusuo.citations.registry import CitationRegistry
 from qiusuo.errors import SearchError
 from qiusuo.models import SearchResponse
@@ -93,7 +93,11 @@ class SpecTool(BaseTool):
         run_manager: CallbackManagerForToolRun | None = None,  # noqa: ARG002 - LangChain's signature
         **arguments: Any,
     ) -> tuple[str, dict[str, Any]]:
-        return asyncio.run(self._call(arguments))
+        bridge = SyncBridge()  # asyncio.run would refuse where a loop is running (notebooks)
+        try:
+            return bridge.run(self._call(arguments))
+        finally:
+            bridge.close()
 
     async def _arun(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mcp_types as types
@@ -14,6 +14,7 @@ from qiusuo.config import Settings
 from qiusuo.errors import SearchError
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
+from qiusuo.tools.legal import offered_legal_tools
 from qiusuo.tools.render import error_text
 from qiusuo.tools.specs import Toolbox, ToolSpec, disabled_text
 
@@ -28,8 +29,16 @@ _READ_ONLY = types.ToolAnnotations(
 )
 
 
-def create_server(toolbox: Toolbox, *, extra: Sequence[str] = ()) -> Server[Any]:
-    """Return an MCP server over a toolbox; ``extra`` names more of its tools to offer."""
+def create_server(
+    toolbox: Toolbox,
+    *,
+    extra: Sequence[str] = (),
+    user_of: Callable[[ServerRequestContext[Any, Any]], str | None] = lambda _context: None,
+) -> Server[Any]:
+    """Return an MCP server over a toolbox.
+
+    ``extra`` names more of its tools to offer; ``user_of`` tells whose limits a call counts against.
+    """
     offered = {name: toolbox.specs[name] for name in (*OFFERED, *extra)}
 
     async def list_tools(
@@ -46,7 +55,7 @@ def create_server(toolbox: Toolbox, *, extra: Sequence[str] = ()) -> Server[Any]
             return _failed(f"There is no tool named {params.name!r}. Known: {', '.join(offered)}.")
         await context.session.report_progress(0, 1, f"{spec.title}…")
         try:
-            output = await spec.run(params.arguments or {}, user=None)
+            output = await spec.run(params.arguments or {}, user_of(context))
         except SearchError as error:
             return _failed(error_text(error))
         await context.session.report_progress(1, 1, "完成 done")
@@ -67,7 +76,8 @@ def create_server(toolbox: Toolbox, *, extra: Sequence[str] = ()) -> Server[Any]
 async def serve_stdio(settings: Settings | None = None) -> None:
     """Serve one client over standard input and output until it hangs up."""
     async with SearchService.from_settings(settings) as service, PageReader() as reader:
-        server = create_server(Toolbox(service, reader))
+        legal = offered_legal_tools(service)
+        server = create_server(Toolbox(service, reader, extra=legal), extra=[spec.name for spec in legal])
         async with stdio_server() as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 

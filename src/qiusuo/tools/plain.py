@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from qiusuo.config import Settings, TavilyWebSearchConfig, WebSearchConfig, config_folder
 from qiusuo.engines.base import HttpEngine
@@ -26,8 +26,8 @@ def _not_blank(text: str) -> str:
     return text.strip()
 
 
-def _at_most_ten(value: object) -> object:
-    return min(value, MAX_COUNT) if isinstance(value, int) and not isinstance(value, bool) else value
+def _at_most_ten(value: int) -> int:
+    return min(value, MAX_COUNT)
 
 
 class SearchArguments(BaseModel):
@@ -36,8 +36,11 @@ class SearchArguments(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     query: Annotated[str, AfterValidator(_not_blank)] = Field(description="What to search for. 搜索内容。")
-    count: Annotated[int, BeforeValidator(_at_most_ten)] = Field(
-        default=MAX_COUNT, ge=1, le=MAX_COUNT, description="Number of results, 1 to 10. 结果数量。"
+    count: Annotated[int, AfterValidator(_at_most_ten)] = Field(
+        default=MAX_COUNT,
+        ge=1,
+        description="Number of results, 1 to 10. 结果数量。",
+        json_schema_extra={"maximum": MAX_COUNT},
     )
 
 
@@ -56,7 +59,6 @@ class EngineSearchTool(Tool):
     ) -> None:
         self._settings = settings or Settings.load()
         self._service: SearchService | None = None
-        self._problem: EngineNotConfigured | None = None
         stored = self._settings.engine(self.engine_class.name)
         candidates = (
             *(self._settings.env(name) for name in self.engine_class.key_env),
@@ -64,9 +66,7 @@ class EngineSearchTool(Tool):
             stored.api_key.get_secret_value() if stored.api_key else None,
         )
         key = next((value.strip() for value in candidates if value and value.strip()), None)
-        if key is None:
-            self._problem = self._missing_key()
-        else:
+        if key is not None:
             engine = self.engine_class(key, base_url=base_url or stored.base_url, timeout=stored.timeout)
             self._service = SearchService([engine], self._settings)
 
@@ -75,8 +75,10 @@ class EngineSearchTool(Tool):
         try:
             wanted = check_arguments(SearchArguments, kwargs)
             if self._service is None:
-                raise self._problem or self._missing_key()
-            return _results(await self._service.asearch(wanted.query, num_results=wanted.count))
+                raise self._missing_key()
+            # By name, so that a shared cache cannot answer with what another engine found.
+            named = self.engine_class.name
+            return _results(await self._service.asearch(wanted.query, num_results=wanted.count, engine=named))
         except AllEnginesFailed as error:
             attempt = error.attempts[-1]
             return f"Error: {self.engine_class.label} search failed: {attempt.reason} {attempt.fix}".rstrip()

@@ -42,7 +42,7 @@ def page_text(page: Page) -> str:
     """Return a page as text."""
     facts = [f"URL: {one_line(page.final_url)}", f"标题 Title: {neutral(page.title)}"]
     if page.published_at:
-        facts.append(f"日期 Date: {page.published_at}")
+        facts.append(f"日期 Date: {neutral(page.published_at)}")
     if page.truncated:
         facts.append("（内容过长，已截断 / cut, the page is longer）")
     return "\n".join([*facts, untrusted(_NUMBER.sub(r"(\1)", page.text))])
@@ -88,6 +88,6 @@ def _entry(number: int, item: SearchResultItem, snippet_length: int | None) -> s
     snippet = neutral(item.snippet)
     if snippet_length is not None:
         snippet = truncate(snippet, snippet_length)
-    date = f" ({item.published_at})" if item.published_at else ""
+    date = f" ({neutral(item.published_at)})" if item.published_at else ""
     lines = [f"[{number}] {neutral(item.title)}{date}", f"    {one_line(item.url)}"]
     return "\n".join([*lines, f"    {snippet}"] if snippet else lines)

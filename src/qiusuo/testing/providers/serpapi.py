@@ -15,7 +15,13 @@ _EMPTY = {
 
 
 class SerpApi(Provider):
-    """Answers ``GET /search`` as serpapi.com does, for the engines google, google_news, bing and baidu."""
+    """Answers ``GET /search`` as serpapi.com does, for the engines google, google_news, bing and baidu.
+
+    ``GET /account.json`` tells what is left of the plan.
+    """
+
+    used: int = 40
+    """Searches of this month, of 250."""
 
     page_size: int = 10
 
@@ -25,6 +31,18 @@ class SerpApi(Provider):
     def answer(self, seen: Seen) -> Answer:
         params = seen.params
         engine = params.get("engine", "google")
+        if (seen.method, seen.path) == ("GET", "/account.json"):
+            return Answer(
+                {
+                    "account_id": "0",
+                    "api_key": self.key,
+                    "account_email": "owner@example.com",
+                    "plan_name": "Free Plan",
+                    "searches_per_month": 250,
+                    "this_month_usage": self.used,
+                    "total_searches_left": 250 - self.used,
+                }
+            )
         if (seen.method, seen.path) not in {("GET", "/search"), ("GET", "/search.json")}:
             return Answer({"error": "Not Found"}, 404)
         if engine not in _EMPTY:

@@ -6,9 +6,15 @@ from qiusuo.testing.server import Answer, Fault, Provider, Seen
 
 
 class Tavily(Provider):
-    """Answers ``POST /search`` as api.tavily.com does."""
+    """Answers ``POST /search`` and ``GET /usage`` as api.tavily.com does."""
+
+    used: int = 150
+    """Credits of the plan that are used, of 1000."""
 
     def answer(self, seen: Seen) -> Answer:
+        if (seen.method, seen.path) == ("GET", "/usage"):
+            account = {"current_plan": "Researcher", "plan_usage": self.used, "plan_limit": 1000}
+            return Answer({"key": {"usage": self.used, "limit": None}, "account": account})
         if (seen.method, seen.path) != ("POST", "/search"):
             return Answer({"detail": "Not Found"}, 404)
         body = seen.json

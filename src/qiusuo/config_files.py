@@ -1,0 +1,61 @@
+"""Reading of configuration files: TOML, JSON and YAML."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from qiusuo.errors import ConfigurationError
+
+MAX_FILE_BYTES: Final = 1024 * 1024
+
+
+def read_config_file(path: Path) -> dict[str, Any]:
+    """Read a TOML, JSON or YAML file.
+
+    Raises:
+        ConfigurationError: it is missing, too large, of another kind, or cannot be parsed.
+    """
+    reader = KINDS_OF_FILES.get(path.suffix.lower())
+    if reader is None:
+        raise ConfigurationError(f"{path}: unknown kind of configuration file.", fix="Use .toml, .json, .yaml or .yml.")
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ConfigurationError(f"{path} is larger than 1 MiB.", fix="Name the right file in QIUSUO_CONFIG.")
+        data = reader(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be read: {error.strerror}.", fix="Create it or correct QIUSUO_CONFIG."
+        ) from None
+    except (ValueError, RecursionError) as error:  # JSON, TOML and encoding errors
+        raise ConfigurationError(f"{path} cannot be parsed: {error}", fix="Correct the file at that place.") from None
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigurationError(f"{path} holds no table of settings.", fix="See the documentation for an example.")
+    return data
+
+
+def _read_yaml(text: str) -> Any:
+    import yaml  # noqa: PLC0415 - only those who use YAML pay for it
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        # Not its whole text: that quotes the line, in which a key may stand.
+        mark = error.problem_mark
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise ValueError(f"{error.problem}{where}") from None
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
+KINDS_OF_FILES: Final[Mapping[str, Callable[[str], Any]]] = {
+    ".toml": tomllib.loads,
+    ".json": json.loads,
+    ".yaml": _read_yaml,
+    ".yml": _read_yaml,
+}

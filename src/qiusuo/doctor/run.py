@@ -1,0 +1,88 @@
+"""Running the checks side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from qiusuo.config import Settings
+from qiusuo.doctor.context import Context
+from qiusuo.doctor.findings import Finding, Level
+from qiusuo.doctor.providers import check_providers, check_search
+from qiusuo.doctor.searxng import check_searxng
+from qiusuo.doctor.system import check_chrome, check_clock, check_legal_index, check_redis, check_settings
+from qiusuo.service import SearchService
+
+logger = logging.getLogger(__name__)
+
+Check = Callable[[Context], Awaitable[list[Finding]]]
+Progress = Callable[[str], None]
+"""Told the name of each check when it has ended."""
+
+# A new check is one function and one line here.
+CHECKS: Final[Mapping[str, Check]] = {
+    "settings": check_settings,
+    "search": check_search,
+    "searxng": check_searxng,
+    "providers": check_providers,
+    "redis": check_redis,
+    "chrome": check_chrome,
+    "legal": check_legal_index,
+    "clock": check_clock,
+}
+TIME_LIMIT: Final = 7.8
+
+
+async def examine(
+    settings: Settings,
+    service: SearchService | None = None,
+    *,
+    quick: bool = False,
+    settings_file: Path | None = None,
+    progress: Progress | None = None,
+) -> list[Finding]:
+    """Examine the set-up and return what was found, in the order of the checks; never takes longer than 8 s.
+
+    Args:
+        settings: The configuration to examine.
+        service: A running service, whose engines are then examined; otherwise they are built for this one time.
+        quick: Only what takes about a second and asks nothing outside: no searches, no probes of providers.
+        settings_file: SearXNG's ``settings.yml``, where it is at hand.
+        progress: Told the name of each check when it has ended.
+    """
+    if service is None:
+        async with SearchService.from_settings(settings) as own:
+            return await examine(settings, own, quick=quick, settings_file=settings_file, progress=progress)
+    context = Context(settings, service.roster, quick=quick, settings_file=settings_file)
+    results = await asyncio.gather(*(_run(name, check, context, progress) for name, check in CHECKS.items()))
+    found = [finding for result in results for finding in result]
+    # Two checks may see the same, such as a wrong clock.
+    return list({finding.code + repr(sorted(finding.values.items())): finding for finding in found}.values())
+
+
+async def startup_notices(settings: Settings, service: SearchService | None = None) -> list[Finding]:
+    """Return what a user should hear at the start: warnings and problems, from the quick checks. Never raises."""
+    try:
+        found = await examine(settings, service, quick=True)
+    except Exception:  # a fault of the examination must not keep the program from starting
+        logger.exception("the set-up could not be examined")
+        return []
+    return [finding for finding in found if finding.level >= Level.WARNING]
+
+
+async def _run(name: str, check: Check, context: Context, progress: Progress | None) -> list[Finding]:
+    try:
+        async with asyncio.timeout(TIME_LIMIT):
+            return await check(context)
+    except TimeoutError:
+        values = {"name": name, "message": f"no end within {TIME_LIMIT:g} s"}
+        return [Finding("check.failed", Level.WARNING, values)]
+    except Exception as error:  # one broken check must not hide what the others found
+        logger.exception("the check %s failed", name)
+        return [Finding("check.failed", Level.WARNING, {"name": name, "message": type(error).__name__})]
+    finally:
+        if progress is not None:
+            progress(name)

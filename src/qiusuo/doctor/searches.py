@@ -1,0 +1,142 @@
+"""What real searches tell about a SearXNG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from qiusuo.doctor.context import Context
+from qiusuo.doctor.findings import Finding, Level
+from qiusuo.doctor.wire import Heard, describe
+from qiusuo.engines.base import field_of
+from qiusuo.engines.searxng import Silent, failure_kind, listed_engines, silent_engines
+from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
+
+# A search that takes longer leaves no time for another engine within SEARCH_TIMEOUT.
+SLOW_SECONDS: Final = 3.0
+SLOW_SHARE: Final = 0.6
+_FAILING: Final = {
+    "blocked": "searxng.engines_blocked",
+    "timeout": "searxng.engines_timeout",
+    "offline": "searxng.engines_offline",
+}
+_LANGUAGES: Final = {"en": "English", "zh-CN": "中文"}
+FORBIDDEN, TOO_MANY = 403, 429
+
+
+def judge_searches(
+    context: Context, address: str, version: str, searches: Sequence[tuple[str, Heard]], *, limited: bool
+) -> list[Finding]:
+    """Read one search in each language."""
+    for _, heard in searches:
+        refused = json_refused(context, address, heard)
+        if refused is not None:
+            return [refused]
+    slowest = max(heard.seconds for _, heard in searches)
+    found = [limiter_finding(context, address, refused=False)] if limited else []
+    if any(heard.timed_out for _, heard in searches):
+        return [*found, slow_finding(context, address, slowest, timed_out=True)]
+    good = {language: contributing(heard) for language, heard in searches}
+    silent: Silent = {}
+    for _, heard in searches:
+        silent |= silent_engines(field_of(heard.data, "unresponsive_engines"))
+    answering = set().union(*good.values())
+    if not answering:
+        return [*found, _nobody(address, silent)]
+    if slowest > min(SLOW_SECONDS, SLOW_SHARE * context.settings.timeout):
+        found.append(slow_finding(context, address, slowest))
+    found += _partial(address, good, silent)
+    if not any(finding.level >= Level.WARNING for finding in found):
+        values = {"address": address, "version": version, "engines": len(answering), "seconds": f"{slowest:.1f}"}
+        found.insert(0, Finding("searxng.ok", Level.OK, values))
+    return found
+
+
+def json_refused(context: Context, address: str, heard: Heard) -> Finding | None:
+    """Return why a request for JSON got none; None if it got some, or timed out."""
+    reply = heard.reply
+    if reply is None:
+        if heard.timed_out:
+            return None
+        values = {"address": address, "message": heard.error.message if heard.error else ""}
+        return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command,))
+    if reply.status == TOO_MANY:
+        return limiter_finding(context, address, refused=True)
+    if reply.status == FORBIDDEN and reply.is_html:
+        return _json_off(context, address)
+    if reply.status in {401, FORBIDDEN}:
+        return Finding("searxng.login", Level.PROBLEM, {"address": address, "status": reply.status})
+    if isinstance(reply.data, dict) and reply.status in {200, 400}:
+        return None
+    values = {"address": address, "message": describe(reply)}
+    return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command,))
+
+
+def limiter_finding(context: Context, address: str, *, refused: bool) -> Finding:
+    """Tell that the limiter is on, and whether it has refused us already."""
+    code, level = ("searxng.limiter", Level.PROBLEM) if refused else ("searxng.limiter_on", Level.WARNING)
+    return Finding(code, level, {"address": address}, (context.restart_command,))
+
+
+def slow_finding(context: Context, address: str, seconds: float, *, timed_out: bool = False) -> Finding:
+    """Tell that an answer came late, or not within the time that we wait for it, which is a problem."""
+    level = Level.PROBLEM if timed_out else Level.WARNING
+    timeout = f"{context.settings.timeout:g}"
+    values = {"address": address, "seconds": f"{'> ' if timed_out else ''}{seconds:.1f}", "timeout": timeout}
+    return Finding("searxng.slow", level, values, (context.restart_command,))
+
+
+def contributing(heard: Heard) -> frozenset[str]:
+    """Return the names of the engines whose results came."""
+    rows = field_of(heard.data, "results")
+    names: set[str] = set()
+    for row in rows if isinstance(rows, list) else ():
+        engines = field_of(row, "engines")
+        names.update(
+            str(name) for name in (engines if isinstance(engines, list) else [field_of(row, "engine")]) if name
+        )
+    return frozenset(names)
+
+
+def _json_off(context: Context, address: str) -> Finding:
+    path = context.known_settings_file
+    if path is not None:
+        try:
+            applied = "json" not in SettingsFile.read(path).formats
+        except SettingsFileError:
+            applied = True
+        if not applied:
+            values = {"address": address, "file": path}
+            return Finding("searxng.json_not_applied", Level.PROBLEM, values, (context.restart_command,))
+    commands = (context.fix_command, context.restart_command)
+    return Finding("searxng.json_off", Level.PROBLEM, {"address": address}, commands)
+
+
+def _nobody(address: str, silent: Silent) -> Finding:
+    if not silent:
+        return Finding("searxng.no_engines", Level.PROBLEM, {"address": address})
+    # "HTTP connection error" from everybody: it is not the sites that fail.
+    kinds = {"offline" if "connection" in message.lower() else failure_kind(message) for message in silent.values()}
+    code = _FAILING.get(kinds.pop(), "searxng.engines_failing") if len(kinds) == 1 else "searxng.engines_failing"
+    return Finding(code, Level.PROBLEM, {"address": address, "engines": listed_engines(silent)})
+
+
+def _partial(address: str, good: dict[str, frozenset[str]], silent: Silent) -> list[Finding]:
+    found: list[Finding] = []
+    failing = listed_engines(silent) if silent else "-"
+    empty = [language for language, engines in good.items() if not engines]
+    answering = set().union(*good.values())
+    found += [
+        Finding(
+            "searxng.one_language",
+            Level.WARNING,
+            {"address": address, "language": _LANGUAGES[language], "engines": failing},
+        )
+        for language in empty
+    ]
+    if not silent:
+        return found
+    if len(answering) == 1 and len(silent) > 1:
+        values = {"address": address, "good": next(iter(answering)), "engines": failing}
+        return [*found, Finding("searxng.few_engines", Level.WARNING, values)]
+    return [*found, Finding("searxng.some_silent", Level.NOTE, {"engines": failing})]

@@ -1,0 +1,115 @@
+"""What search stands on: valid settings, Redis, Chrome, the legal index, the clock."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from qiusuo.browser.locate import find_chrome
+from qiusuo.config import Settings, variable_name
+from qiusuo.doctor.context import Context
+from qiusuo.doctor.findings import Finding, Level
+from qiusuo.doctor.wire import shown
+from qiusuo.errors import ConfigurationError, EngineNotConfigured
+from qiusuo.storage.redis import SharedState, SharedStateGone
+
+GOOGLE: Final = "google"
+# This version was not there earlier, so a clock that says so is wrong.
+EARLIEST: Final = datetime(2026, 8, 1, tzinfo=UTC)
+MAX_SKEW_SECONDS: Final = 300
+
+
+async def check_settings(context: Context) -> list[Finding]:
+    """Tell the variables whose value was not taken; the address of SearXNG has a check of its own."""
+    found: list[Finding] = []
+    for name in Settings.SEED_FIELDS:
+        field = Settings.model_fields[name]
+        given = context.settings.env(variable_name(name))
+        if given is None or name in {"provider_priority", "searxng_url"}:
+            continue
+        try:
+            bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
+            TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
+        except ValidationError as error:
+            values = {
+                "variable": variable_name(name),
+                "used": getattr(context.settings, name),
+                "message": error.errors(include_input=False)[0]["msg"],
+            }
+            found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable_name(name)}",)))
+    return found
+
+
+async def check_redis(context: Context) -> list[Finding]:
+    """Ask the shared Redis, where one is set."""
+    secret = context.settings.redis_url
+    if secret is None:
+        return []
+    address = shown(secret.get_secret_value())
+    try:
+        shared = SharedState(secret.get_secret_value())
+    except ConfigurationError as error:
+        values = {"address": address, "message": error.message}
+        return [Finding("redis.failed", Level.WARNING, values, ("pip install 'qiusuo[redis]'",))]
+    try:
+        await shared.run(lambda redis: redis.ping())
+    except SharedStateGone:
+        values = {"address": address, "message": "no answer"}
+        return [Finding("redis.failed", Level.WARNING, values, ("redis-cli ping", "redis-server --daemonize yes"))]
+    finally:
+        await shared.aclose()
+    return [Finding("redis.ok", Level.OK, {"address": address})]
+
+
+async def check_chrome(context: Context) -> list[Finding]:
+    """Look for the browser that the google engine drives."""
+    if GOOGLE not in context.roster.places:
+        return []
+    try:
+        path = find_chrome(context.settings.env)
+    except EngineNotConfigured as missing:
+        named = GOOGLE in (context.settings.provider_priority or ())
+        values = {"message": missing.message, "fix": missing.fix}
+        return [Finding("chrome.missing", Level.PROBLEM if named else Level.NOTE, values)]
+    return [Finding("chrome.ok", Level.OK, {"path": path})]
+
+
+async def check_legal_index(context: Context) -> list[Finding]:
+    """Look whether there is a legal index, and whether this version can read it."""
+    from qiusuo.legal.folder import IndexFolder, legal_folder  # noqa: PLC0415 - loaded when used
+    from qiusuo.legal.store import LegalStore  # noqa: PLC0415 - loaded when used
+
+    folder = IndexFolder(legal_folder(context.environ))
+    try:
+        generation = folder.current()
+        if generation is None:
+            return [Finding("legal.none", Level.NOTE, {"path": folder.root}, ("qiusuo legal install",))]
+        (await asyncio.to_thread(LegalStore, generation)).close()
+    except ConfigurationError as error:
+        return [Finding("legal.failed", Level.PROBLEM, {"message": error.message, "fix": error.fix})]
+    return [Finding("legal.ok", Level.OK, {"path": folder.root})]
+
+
+async def check_clock(_context: Context) -> list[Finding]:
+    """Look at this machine's clock alone; the check of SearXNG compares it with SearXNG's."""
+    return clock_findings(None)
+
+
+def clock_findings(date_header: str | None, now: datetime | None = None) -> list[Finding]:
+    """Compare the clock with the ``Date`` of somebody's reply, or without one with what cannot be."""
+    now = now or datetime.now(UTC)
+    wrong = now < EARLIEST
+    if date_header:
+        try:
+            theirs = parsedate_to_datetime(date_header)
+        except ValueError:
+            theirs = now
+        theirs = theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)
+        wrong = abs((now - theirs).total_seconds()) > MAX_SKEW_SECONDS
+    if not wrong:
+        return []
+    return [Finding("clock.wrong", Level.WARNING, {"now": f"{now:%Y-%m-%d %H:%M} UTC"}, ("timedatectl set-ntp true",))]

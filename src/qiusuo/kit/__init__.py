@@ -1,0 +1,1 @@
+"""A SearXNG of one's own: its files, its container, and the way without Docker."""

@@ -1,0 +1,93 @@
+"""The files of a SearXNG: where they are, and how they are written from the templates."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Final
+
+COMPOSE: Final = "docker-compose.yml"
+SETTINGS: Final = "settings.yml"
+LIMITER: Final = "limiter.toml"
+DEFAULT_PORT: Final = 8080
+_SECRET_BYTES: Final = 32
+
+
+class FilesExist(Exception):
+    """There are files already, which are not overwritten; ``paths`` names them."""
+
+    def __init__(self, paths: tuple[Path, ...]) -> None:
+        super().__init__(", ".join(str(path) for path in paths))
+        self.paths = paths
+
+
+@dataclass(frozen=True, slots=True)
+class KitFolder:
+    """A folder with the files of one SearXNG."""
+
+    path: Path
+
+    @property
+    def compose(self) -> Path:
+        return self.path / COMPOSE
+
+    @property
+    def settings(self) -> Path:
+        return self.path / SETTINGS
+
+    @property
+    def exists(self) -> bool:
+        return self.settings.is_file()
+
+    def write(self, *, port: int = DEFAULT_PORT, limiter: bool = False, force: bool = False) -> tuple[Path, ...]:
+        """Write the files out of the templates and return their paths.
+
+        Raises:
+            FilesExist: some are there, and ``force`` is not set.
+            OSError: the folder cannot be written.
+        """
+        paths = tuple(self.path / name for name in (COMPOSE, SETTINGS, LIMITER))
+        taken = tuple(path for path in paths if path.exists())
+        if taken and not force:
+            raise FilesExist(taken)
+        values = {
+            "port": str(port),
+            "secret": secrets.token_hex(_SECRET_BYTES),
+            "limiter": "true" if limiter else "false",
+            "valkey_url": "valkey://valkey:6379/0" if limiter else "false",
+            # A service without a profile is always started, one with a profile only when that is asked for.
+            "valkey_profiles": "[]" if limiter else "[limiter]",
+        }
+        # The secret is for its owner alone, hence the folder's mode; the container's user must read the files.
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in paths:
+            path.write_text(Template(template(path.name)).substitute(values), encoding="utf-8")
+            path.chmod(0o644)
+        return paths
+
+
+def template(name: str) -> str:
+    """Return the text of a template."""
+    return (resources.files("qiusuo.kit") / "templates" / name).read_text("utf-8")
+
+
+def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the user's data folder for Qiusuo."""
+    if os.name == "nt" and environ.get("LOCALAPPDATA"):
+        return Path(environ["LOCALAPPDATA"]) / "qiusuo"
+    return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "qiusuo"
+
+
+def default_folder(environ: Mapping[str, str] = os.environ) -> KitFolder:
+    """Return the folder that is used where none is named."""
+    return KitFolder(data_folder(environ) / "searxng")
+
+
+def environment_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return where a SearXNG without Docker is installed."""
+    return data_folder(environ) / "searxng" / "env"

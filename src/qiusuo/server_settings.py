@@ -1,0 +1,67 @@
+"""The settings of the HTTP server; :class:`qiusuo.config.Settings` takes them in."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
+
+# name:token, or a token without a colon; of what a client can send in a header.
+_TOKEN = re.compile(r"[^\s:,]+:[\x21-\x2b\x2d-\x7e]+|[\x21-\x2b\x2d-\x39\x3b-\x7e]+")
+
+
+class ServerSettings(BaseModel):
+    """Where ``qiusuo serve`` listens, and who may use it."""
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address on which `qiusuo serve` listens.")
+    port: int = Field(8000, ge=0, le=65535, description="Port on which `qiusuo serve` listens; 0 takes a free one.")
+    tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
+        None,
+        description="Bearer tokens, as `name:token` or bare. When set, every endpoint but `/healthz` wants one, and "
+        "searches are limited per name instead of per client address.",
+    )
+    allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(
+        None,
+        description="Host names by which the server may be called besides localhost, for instance behind a proxy. "
+        "Unset: none while it listens on loopback, any otherwise.",
+    )
+
+    @field_validator("tokens", "allowed_hosts", mode="before")
+    @classmethod
+    def _split_list(cls, value: Any) -> Any:
+        if isinstance(value, SecretStr):
+            value = value.get_secret_value()
+        parts = re.split("[,，]", value) if isinstance(value, str) else value
+        if not isinstance(parts, list | tuple):
+            return parts
+        kept = [part.strip() if isinstance(part, str) else part for part in parts]
+        return tuple(part for part in kept if part != "") or None
+
+    @field_validator("tokens")
+    @classmethod
+    def _check_tokens(cls, value: tuple[SecretStr, ...] | None) -> tuple[SecretStr, ...] | None:
+        if not all(_TOKEN.fullmatch(token.get_secret_value()) for token in value or ()):
+            raise ValueError("write name:token or token, in plain ASCII without blanks and commas")
+        return value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _lower_hosts(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return tuple(host_key(name) for name in value) if value else None
+
+
+def host_key(host: str) -> str:
+    """Return a host in the form in which hosts are compared: lower case, no brackets, no dot at its end."""
+    return host.strip("[]").rstrip(".").lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host that somebody wrote stands for this machine alone."""
+    try:
+        return ip_address(host_key(host)).is_loopback
+    except ValueError:
+        return host_key(host) == "localhost"

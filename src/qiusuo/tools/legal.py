@@ -1,0 +1,255 @@
+"""``regulationSearch``, ``caseSearch``, ``caseDetail``: the local index first, then the web with its site filters."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from qiusuo.errors import ConfigurationError, SearchError
+from qiusuo.legal.cases import CaseFilters, CaseSearch
+from qiusuo.legal.folder import IndexFolder, legal_folder
+from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.results import CaseResult, LegalAnswer, Origin, RegulationResult
+from qiusuo.models import SearchType
+from qiusuo.service import SearchService
+from qiusuo.tools.render import neutral, one_line, today, untrusted
+from qiusuo.tools.specs import ToolOutput, ToolSpec
+
+LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
+MAX_RESULTS = 20
+WEB_NOTE = "本地索引没有结果，以下来自网络检索（限定法律站点），请核对原文。"
+NO_INDEX_NOTE = "没有本地法律索引（运行 qiusuo legal install 可安装），以下来自网络检索。"
+
+
+class RegulationArguments(BaseModel):
+    """What law is asked for."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    query: str = Field(
+        description="法律名称、条款号或问题", examples=["民法典第五百七十七条", "劳动合同法", "试用期最长多久"]
+    )
+    as_of: str = Field(default="", alias="asOf", description="按哪一天的法律，例如 2020-06-01；默认今天")
+    limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="最多返回几条")
+
+
+class CaseArguments(BaseModel):
+    """What judgments are asked for."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    query: str = Field(description="案情、关键词或案号", examples=["醉酒驾驶 缓刑", "（2018）湘01刑终778号"])
+    case_type: Literal["", "民事", "刑事", "行政", "执行", "国家赔偿"] = Field(
+        default="", alias="caseType", description="案件类型"
+    )
+    court: str = Field(default="", description="法院名称或其中的地名")
+    date_from: str = Field(default="", alias="dateFrom", description="裁判日期不早于，例如 2018-01-01")
+    date_to: str = Field(default="", alias="dateTo", description="裁判日期不晚于")
+    limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="最多返回几条")
+
+
+class CaseDetailArguments(BaseModel):
+    """Which judgment is asked for."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    case_id: str = Field(alias="id", description="案号，或 caseSearch 结果中的 id")
+
+
+@dataclass(frozen=True, slots=True)
+class LegalSearch:
+    """Legal search over the index and, where that has nothing, over the web. ``service`` None: the index alone."""
+
+    handle: IndexHandle
+    service: SearchService | None = None
+    masked: bool = True
+
+    async def regulations(
+        self, query: str, as_of: str = "", limit: int = 5, user: str | None = None
+    ) -> LegalAnswer[RegulationResult]:
+        """Find articles and laws.
+
+        Raises:
+            SearchError: the arguments cannot be used, or neither index nor web could answer.
+        """
+
+        def from_index() -> LegalAnswer[RegulationResult]:
+            return RegulationSearch(self.handle.get(), self.handle.today).search(query, as_of or None, limit)
+
+        return await self._answer(
+            query, from_index, SearchType.REGULATION, RegulationResult.from_web, limit=limit, user=user
+        )
+
+    async def cases(
+        self, query: str, filters: CaseFilters, limit: int = 5, user: str | None = None
+    ) -> LegalAnswer[CaseResult]:
+        """Find judgments.
+
+        Raises:
+            SearchError: the arguments cannot be used, or neither index nor web could answer.
+        """
+
+        def from_index() -> LegalAnswer[CaseResult]:
+            return CaseSearch(self.handle.get(), self.masked).search(query, filters, limit)
+
+        wanted = filters.checked()
+        words = " ".join(part for part in (query, wanted.case_type, wanted.court) if part)
+        convert = CaseResult.from_web
+        answer = await self._answer(words, from_index, SearchType.CASE, convert, limit=limit, user=user)
+        return replace(answer, query=query)
+
+    async def case_detail(self, reference: str) -> LegalAnswer[CaseResult]:
+        """Return the whole document of a judgment in the index.
+
+        Raises:
+            SearchError: there is no index, or the reference is empty.
+        """
+        return await asyncio.to_thread(lambda: CaseSearch(self.handle.get(), self.masked).detail(reference))
+
+    async def _answer(
+        self,
+        words: str,
+        from_index: Callable[[], LegalAnswer[Any]],
+        search_type: SearchType,
+        convert: Callable[[Any], Any],
+        *,
+        limit: int,
+        user: str | None,
+    ) -> LegalAnswer[Any]:
+        notes: tuple[str, ...] = (NO_INDEX_NOTE,)
+        if self.handle.is_there():
+            answer = await asyncio.to_thread(from_index)
+            if answer.results or answer.final or self.service is None:
+                return answer
+            notes = (*answer.notes, WEB_NOTE)
+        elif self.service is None:
+            self.handle.get()  # raises, and says what to install
+        if self.service is None:
+            raise ConfigurationError("There is no legal index.", fix="Run: qiusuo legal install")
+        response = await self.service.asearch(words, type=search_type, num_results=limit, user=user)
+        results = tuple(convert(item) for item in response.results[:limit])
+        return LegalAnswer(words, results, notes, origin=Origin.WEB, search_time=response.search_time)
+
+
+def legal_handle(folder: str = "") -> IndexHandle:
+    """Return the index of the folder named, else of the user's."""
+    from pathlib import Path  # noqa: PLC0415 - beside its only use
+
+    return IndexHandle(IndexFolder(Path(folder).expanduser() if folder else legal_folder()))
+
+
+def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
+    """Return the legal tools, for :class:`~qiusuo.tools.specs.Toolbox`'s ``extra``."""
+
+    async def regulations(wanted: RegulationArguments, user: str | None) -> ToolOutput:
+        answer = await legal.regulations(wanted.query, wanted.as_of, wanted.limit, user)
+        return ToolOutput(regulations_text(answer), answer.to_dict())
+
+    async def cases(wanted: CaseArguments, user: str | None) -> ToolOutput:
+        filters = CaseFilters(wanted.case_type, wanted.court, wanted.date_from, wanted.date_to)
+        answer = await legal.cases(wanted.query, filters, wanted.limit, user)
+        return ToolOutput(cases_text(answer), answer.to_dict())
+
+    async def detail(wanted: CaseDetailArguments, _user: str | None) -> ToolOutput:
+        data = (await legal.case_detail(wanted.case_id)).to_dict()
+        return ToolOutput(json.dumps(data, ensure_ascii=False), data)
+
+    return (
+        ToolSpec(
+            "regulationSearch",
+            "法规检索 Regulation search",
+            "检索中国法律法规：按法律名称、条款号（如“民法典第577条”）或问题查找条文原文、效力状态和施行日期。"
+            "Find Chinese laws and articles by name, number or question.",
+            RegulationArguments,
+            _output(REGULATION_FIELDS),
+            regulations,
+        ),
+        ToolSpec(
+            "caseSearch",
+            "案例检索 Case search",
+            "检索裁判文书：按案情、关键词或案号查找，可按案件类型、法院、日期筛选。Find Chinese court judgments.",
+            CaseArguments,
+            _output(CASE_FIELDS),
+            cases,
+        ),
+        ToolSpec(
+            "caseDetail",
+            "裁判文书全文 Case document",
+            "按案号或 id 获取一份裁判文书的全文（个人信息已隐去）。The full text of one judgment.",
+            CaseDetailArguments,
+            _output(CASE_FIELDS),
+            detail,
+        ),
+    )
+
+
+def offered_legal_tools(service: SearchService) -> tuple[ToolSpec, ...]:
+    """Return the legal tools where an index is installed, nothing where there is none or it cannot be read."""
+    handle = legal_handle(service.settings.legal_dir or "")
+    try:
+        there = handle.is_there()
+    except SearchError:
+        there = False
+    return legal_specs(LegalSearch(handle, service, masked=service.settings.legal_masking)) if there else ()
+
+
+def regulations_text(answer: LegalAnswer[RegulationResult]) -> str:
+    """Return laws and articles as numbered text for a model."""
+    entries = []
+    for number, result in enumerate(answer.results, 1):
+        facts = "，".join(
+            part for part in (result.status, result.effective_date and f"{result.effective_date}起施行") if part
+        )
+        lines = [f"[{number}] {neutral(result.law_name)} {result.article_number}" + (f"（{facts}）" if facts else "")]
+        lines += [f"    {neutral(part)}" for part in (result.excerpt or result.content).split("\n")]
+        lines += [
+            f"    引用：{cited.law_name}{cited.article_number} {neutral(cited.brief)}" for cited in result.cited[:3]
+        ]
+        lines += [f"    注意：{neutral(note)}" for note in result.notes]
+        lines += [f"    {one_line(result.url)}"] if result.url else []
+        entries.append("\n".join(lines))
+    return _text(answer.query, answer.notes, entries)
+
+
+def cases_text(answer: LegalAnswer[CaseResult]) -> str:
+    """Return judgments as numbered text for a model."""
+    entries = []
+    for number, result in enumerate(answer.results, 1):
+        facts = "，".join(part for part in (result.case_number, result.court, result.date, result.case_type) if part)
+        lines = [f"[{number}] {neutral(result.case_name)}（{neutral(facts)}）", f"    案情：{neutral(result.summary)}"]
+        lines += [f"    裁判：{neutral(result.verdict)}"] if result.verdict else []
+        lines += [f"    {one_line(result.url)}"] if result.url else []
+        entries.append("\n".join(lines))
+    return _text(answer.query, answer.notes, entries)
+
+
+def _text(query: str, notes: tuple[str, ...], entries: list[str]) -> str:
+    said = [f"说明：{neutral(note)}" for note in notes]
+    if not entries:
+        return "\n".join([f"没有找到“{neutral(query)}”。今天是 {today()}。", *said])
+    head = f"“{neutral(query)}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动条文中的数字。"
+    return "\n".join([head, *said, untrusted("\n".join(entries))])
+
+
+_TEXT = {"type": "string"}
+REGULATION_FIELDS = ("lawName", "articleNumber", "content", "effectiveDate", "source")
+CASE_FIELDS = ("caseNumber", "caseName", "court", "date", "caseType", "summary", "verdict", "url")
+
+
+def _output(fields: tuple[str, ...]) -> dict[str, Any]:
+    item = {"type": "object", "properties": dict.fromkeys(fields, _TEXT), "required": list(fields)}
+    properties = {
+        "query": _TEXT,
+        "results": {"type": "array", "items": item},
+        "totalResults": {"type": "integer"},
+        "searchTime": {"type": "integer", "description": "milliseconds"},
+        "origin": {"type": "string", "enum": ["index", "web"]},
+        "notes": {"type": "array", "items": _TEXT},
+    }
+    return {"type": "object", "properties": properties, "required": ["query", "results", "totalResults", "notes"]}

@@ -1,0 +1,31 @@
+"""What the tests of the doctor share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qiusuo.config import Settings
+from qiusuo.doctor import Finding, Level, examine
+
+
+async def diagnose(monkeypatch: pytest.MonkeyPatch, url: str, **options: Any) -> list[Finding]:
+    """Examine the set-up in which ``SEARXNG_URL`` is all that is set; keep what is about SearXNG."""
+    monkeypatch.setenv("SEARXNG_URL", url)
+    settings_file: Path | None = options.pop("settings_file", None)
+    quick = options.pop("quick", False)
+    found = await examine(Settings.load(**options), quick=quick, settings_file=settings_file)
+    return [finding for finding in found if finding.code.startswith(("searxng.", "check.", "clock."))]
+
+
+def causes(findings: Sequence[Finding]) -> list[str]:
+    """Return the codes of what is wrong."""
+    return [finding.code for finding in findings if finding.level >= Level.WARNING]
+
+
+def is_green(findings: Sequence[Finding]) -> bool:
+    """Tell whether all is well with a SearXNG that is there."""
+    return not causes(findings) and bool({"searxng.ok", "searxng.ready"} & {finding.code for finding in findings})

@@ -1,0 +1,374 @@
+"""Configuration: where values come from, what a wrong one does, and what is never shown."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from qiusuo.config import DEFAULT_SEARXNG_URL, Settings, config_folder, find_config_file, variable_name
+from qiusuo.config_files import MAX_FILE_BYTES
+from qiusuo.errors import ConfigurationError
+from qiusuo.models import SearchType
+
+
+def toml(values: dict[str, Any]) -> str:
+    tables = {name: value for name, value in values.items() if isinstance(value, dict)}
+    # JSON's texts, numbers and lists are TOML's too.
+    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items() if name not in tables]
+    for name, engines in tables.items():
+        for engine, options in engines.items():
+            lines += [f"[{name}.{engine}]", *(f"{key} = {json.dumps(value)}" for key, value in options.items())]
+    return "\n".join(lines)
+
+
+WRITERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    ".toml": toml,
+    ".json": json.dumps,
+    ".yaml": yaml.safe_dump,
+    ".yml": yaml.safe_dump,
+}
+KINDS = pytest.mark.parametrize("kind", list(WRITERS))
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Write a configuration file and name it in QIUSUO_CONFIG."""
+
+    def write_file(content: dict[str, Any] | str | bytes, kind: str = ".toml") -> Path:
+        path = tmp_path / f"settings{kind}"
+        text = WRITERS[kind](content) if isinstance(content, dict) else content
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        monkeypatch.setenv("QIUSUO_CONFIG", str(path))
+        return path
+
+    return write_file
+
+
+class TestPrecedence:
+    @KINDS
+    def test_arguments_over_environment_over_file_over_defaults(
+        self, kind: str, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert Settings.load().timeout == 5.0
+        path = write({"timeout": 7, "hedge_delay": 0.7}, kind)
+        assert (Settings.load().timeout, Settings.load().hedge_delay) == (7, 0.7)
+        assert Settings.load().config_file == path
+        monkeypatch.setenv("SEARCH_TIMEOUT", "8")
+        monkeypatch.setenv("QIUSUO_HEDGE_DELAY", "0.8")
+        assert (Settings.load().timeout, Settings.load().hedge_delay) == (8, 0.8)
+        given = Settings.load(timeout=9, hedge_delay=0.9)
+        assert (given.timeout, given.hedge_delay) == (9, 0.9)
+
+    def test_a_seed_setting_has_a_second_name_that_also_wins_over_the_file(
+        self, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write({"timeout": 7})
+        monkeypatch.setenv("QIUSUO_TIMEOUT", "8")
+        assert Settings.load().timeout == 8
+        assert Settings.load(timeout=9).timeout == 9
+
+    @KINDS
+    def test_every_kind_of_value_comes_from_a_file(self, kind: str, write: Callable[..., Path]) -> None:
+        write(
+            {
+                "provider_priority": ["Brave", "tavily"],
+                "regulation_sites": ["flk.npc.gov.cn"],
+                "case_keyword": "判决书",
+                "hedge_paid": True,
+                "engines": {"exa": {"api_key": "from-file", "summary": True, "max_concurrency": 2}},
+            },
+            kind,
+        )
+        settings = Settings.load()
+        assert settings.provider_priority == ("brave", "tavily")
+        assert settings.regulation_sites == ("flk.npc.gov.cn",)
+        assert settings.case_keyword == "判决书"
+        assert settings.hedge_paid
+        exa = settings.engine("exa")
+        assert exa.api_key is not None
+        assert exa.api_key.get_secret_value() == "from-file"
+        assert exa.max_concurrency == 2
+        assert exa.model_extra == {"summary": True}
+
+    def test_an_engines_settings_are_joined_from_all_sources(
+        self, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write({"engines": {"tavily": {"timeout": 2, "monthly_quota": 10}, "brave": {"timeout": 3}}})
+        monkeypatch.setenv("QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA", "500")
+        settings = Settings.load(engines={"tavily": {"requests_per_second": 2}})
+        tavily = settings.engine("tavily")
+        assert (tavily.timeout, tavily.monthly_quota, tavily.requests_per_second) == (2, 500, 2)
+        assert settings.engine("brave").timeout == 3
+        assert settings.engine("exa").monthly_quota is None
+
+    @pytest.mark.parametrize("name", ["LANGUAGE", "TIMEOUT", "MAX_RESULTS", "RATE_LIMIT", "CACHE_TTL"])
+    def test_variables_of_other_programs_are_not_read(
+        self, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setenv(name, "fr" if name == "LANGUAGE" else "3")
+        assert Settings.load() == Settings()
+        assert getattr(Settings.load(), name.lower()) == Settings.model_fields[name.lower()].get_default()
+        assert not caplog.records
+
+    def test_empty_variables_count_as_unset(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SEARCH_TIMEOUT", "")
+        monkeypatch.setenv("TAVILY_API_KEY", "  ")
+        settings = Settings.load()
+        assert settings.timeout == 5.0
+        assert settings.env("TAVILY_API_KEY") is None
+
+    @pytest.mark.parametrize("text", ["tavily，Brave, exa", " tavily ,brave,,exa,tavily ", "TAVILY,BRAVE,EXA"])
+    def test_the_priority_list_takes_both_commas_any_case_and_repetitions(
+        self, text: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", text)
+        assert Settings.load().provider_priority == ("tavily", "brave", "exa")
+
+    @pytest.mark.parametrize("text", [" ", ",", "，,"])
+    def test_an_empty_priority_list_is_none(self, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", text)
+        assert Settings.load().provider_priority is None
+
+
+INVALID = [
+    ("SEARCH_CACHE_TTL", ["-1", "an hour", "nan", "inf"]),
+    ("SEARCH_RATE_LIMIT", ["-1", "ten", "2.5"]),
+    ("SEARCH_MAX_RESULTS", ["0", "51", "-3", "many", "1.5"]),
+    ("SEARCH_TIMEOUT", ["0", "-5", "121", "soon", "nan", "inf", "1e999"]),
+    ("SEARCH_LANGUAGE", ["Chinese!", "z", "zh_CN", "zh-"]),
+    ("SEARCH_SNIPPET_LENGTH", ["19", "5001", "short"]),
+    ("SEARXNG_URL", ["localhost:8080", "ftp://host", "http://", "http://host:99999", "http://h/?q=1", "http://a b"]),
+]
+
+
+class TestInvalidSeedSettings:
+    @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in INVALID for value in values])
+    def test_the_default_is_used_and_a_log_line_names_variable_and_value(
+        self, name: str, value: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        field = next(field for field in Settings.SEED_FIELDS if variable_name(field) == name)
+        expected = DEFAULT_SEARXNG_URL if name == "SEARXNG_URL" else Settings.model_fields[field].get_default()
+        monkeypatch.setenv(name, value)
+        assert getattr(Settings.load(), field) == expected
+        (record,) = caplog.records
+        assert record.levelno == logging.WARNING
+        assert name in record.getMessage()
+        assert repr(value) in record.getMessage()
+        assert repr(expected) in record.getMessage()
+
+    def test_every_seed_variable_is_in_the_table(self) -> None:
+        named = {variable_name(field) for field in Settings.SEED_FIELDS}
+        assert named == {name for name, _ in INVALID} | {"SEARCH_PROVIDER_PRIORITY"}  # any text is a list of names
+
+    def test_wrong_kinds_in_a_file_fall_back_too(
+        self, write: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        write({"timeout": "soon", "provider_priority": 5, "searxng_url": ["x"], "max_results": 7})
+        settings = Settings.load()
+        assert (settings.timeout, settings.provider_priority, settings.max_results) == (5.0, None, 7)
+        assert {"SEARCH_TIMEOUT", "SEARCH_PROVIDER_PRIORITY", "SEARXNG_URL"} == {
+            record.getMessage().split(":")[0] for record in caplog.records
+        }
+
+    @pytest.mark.parametrize(
+        "url",
+        ["ftp://ada:s3cret@host", "http://ada:s3cret@", "http://ada:s3cret@host:99999", "https://ada:s3cret@h?x=1"],
+    )
+    def test_a_password_in_the_address_is_never_logged(
+        self, url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setenv("SEARXNG_URL", url)
+        assert Settings.load().searxng_url == DEFAULT_SEARXNG_URL
+        assert "SEARXNG_URL" in caplog.text
+        assert "s3cret" not in caplog.text
+        assert "ada" not in caplog.text
+
+    @pytest.mark.parametrize("url", ["http://localhost:8080", "https://s.example/sub/path/", "http://u:p@[::1]:8080"])
+    def test_good_addresses_are_taken_as_they_are(
+        self, url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setenv("SEARXNG_URL", url)
+        assert Settings.load().searxng_url == url
+        assert not caplog.records
+
+
+class TestInvalidOtherSettings:
+    @pytest.mark.parametrize(
+        ("name", "value", "field"),
+        [
+            ("QIUSUO_HEDGE_DELAY", "later", "hedge_delay"),
+            ("QIUSUO_HEDGE_DELAY", "-1", "hedge_delay"),
+            ("QIUSUO_HEDGE_PAID", "perhaps", "hedge_paid"),
+            ("QIUSUO_CACHE_SIZE", "0", "cache_size"),
+            ("QIUSUO_CACHE_TTL_NEWS", "inf", "cache_ttl_news"),
+            ("QIUSUO_MERGE_ENGINES", "1", "merge_engines"),
+            ("QIUSUO_REGION", "China", "region"),
+            ("QIUSUO_ENGINES", "{not json", "engines"),
+            ("QIUSUO_ENGINES__TAVILY", "fast", "engines.tavily"),
+            ("QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA", "lots", "engines.tavily.monthly_quota"),
+            ("QIUSUO_ENGINES__TAVILY__STORE_RESULTS", "forever", "engines.tavily.store_results"),
+        ],
+    )
+    def test_a_wrong_value_is_an_error_that_names_its_field(
+        self, name: str, value: str, field: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv(name, value)
+        with pytest.raises(ConfigurationError) as caught:
+            Settings.load()
+        assert field in caught.value.message
+        assert caught.value.fix
+
+    def test_a_wrong_value_in_a_file_also_names_the_file(self, write: Callable[..., Path]) -> None:
+        path = write({"engines": {"tavily": {"timeout": -1, "api_key": "tvly-s3cret"}}})
+        with pytest.raises(ConfigurationError) as caught:
+            Settings.load()
+        assert str(path) in str(caught.value)
+        assert "engines.tavily.timeout" in str(caught.value)
+        assert "s3cret" not in str(caught.value)
+
+
+class TestFiles:
+    @KINDS
+    def test_old_and_new_fields_that_are_not_known_do_no_harm(self, kind: str, write: Callable[..., Path]) -> None:
+        write({"timeout": 6, "searcher": "old", "engines": {"tavily": {"depth": "basic"}, "gone": {}}}, kind)
+        settings = Settings.load()
+        assert settings.timeout == 6
+        assert settings.engine("tavily").model_extra == {"depth": "basic"}
+
+    @KINDS
+    def test_an_empty_file_gives_the_defaults(self, kind: str, write: Callable[..., Path]) -> None:
+        write("{}" if kind == ".json" else "", kind)
+        assert Settings.load().timeout == 5.0
+
+    @pytest.mark.parametrize(
+        ("kind", "content"),
+        [
+            (".toml", 'timeout = 7\napi_key = "tvly-s3cret'),
+            (".toml", b"timeout = \xff\xfe"),
+            (".toml", "timeout = " + "[" * 100_000),
+            (".json", '{"timeout": 7, "api_key": "tvly-s3cret"'),
+            (".json", "[" * 100_000),
+            (".yaml", 'timeout: 7\napi_key: "tvly-s3cret\nx: ['),
+            (".yaml", "timeout: 7\n\tapi_key: tvly-s3cret"),
+            (".yaml", "timeout: 7\napi_key: tvly-s3cret: more"),
+            (".yaml", "x: !!python/object/apply:os.system ['true']"),
+            (".yaml", "x: \x07"),
+        ],
+    )
+    def test_a_broken_file_is_named_and_its_secrets_are_not_quoted(
+        self, kind: str, content: str | bytes, write: Callable[..., Path]
+    ) -> None:
+        path = write(content, kind)
+        with pytest.raises(ConfigurationError) as caught:
+            Settings.load()
+        assert f"{path} cannot be parsed" in caught.value.message
+        assert "s3cret" not in str(caught.value)
+        assert caught.value.fix
+
+    def test_the_place_of_a_fault_in_yaml_is_told(self, write: Callable[..., Path]) -> None:
+        write("a: 1\nb: 2\nc: [", ".yaml")
+        with pytest.raises(ConfigurationError, match=r"line 3, column 5"):
+            Settings.load()
+
+    @pytest.mark.parametrize(("kind", "content"), [(".json", "[1, 2]"), (".json", '"text"'), (".yaml", "- a\n- b")])
+    def test_a_file_without_a_table_is_refused(self, kind: str, content: str, write: Callable[..., Path]) -> None:
+        path = write(content, kind)
+        with pytest.raises(ConfigurationError, match="no table of settings") as caught:
+            Settings.load()
+        assert str(path) in caught.value.message
+
+    def test_a_missing_file_that_was_named_is_an_error(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("QIUSUO_CONFIG", str(tmp_path / "absent.toml"))
+        with pytest.raises(ConfigurationError, match=r"absent\.toml cannot be read: No such file") as caught:
+            Settings.load()
+        assert "QIUSUO_CONFIG" in caught.value.fix
+
+    def test_a_folder_is_no_file(self, tmp_path: Path) -> None:
+        folder = tmp_path / "folder.toml"
+        folder.mkdir()
+        with pytest.raises(ConfigurationError, match=r"folder\.toml cannot be read"):
+            Settings.load(folder)
+
+    def test_a_huge_file_is_not_read(self, write: Callable[..., Path]) -> None:
+        path = write("#" * (MAX_FILE_BYTES + 1))
+        with pytest.raises(ConfigurationError, match="larger than 1 MiB") as caught:
+            Settings.load()
+        assert str(path) in caught.value.message
+
+    @pytest.mark.parametrize("name", ["settings.ini", "settings"])
+    def test_another_kind_of_file_is_refused_with_the_known_kinds(self, name: str, tmp_path: Path) -> None:
+        (tmp_path / name).write_text("timeout = 7")
+        with pytest.raises(ConfigurationError, match="unknown kind") as caught:
+            Settings.load(tmp_path / name)
+        assert name in caught.value.message
+        assert ".toml" in caught.value.fix
+
+    def test_the_users_folder_is_looked_at_in_a_fixed_order(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        folder = tmp_path / "qiusuo"
+        folder.mkdir()
+        assert config_folder() == folder
+        assert find_config_file() is None
+        assert Settings.load().config_file is None
+        for number, kind in ((3, ".yaml"), (2, ".json"), (1, ".toml")):
+            (folder / f"config{kind}").write_text(WRITERS[kind]({"timeout": number}))
+            assert Settings.load().timeout == number
+        named = tmp_path / "named.json"
+        named.write_text('{"timeout": 9}')
+        monkeypatch.setenv("QIUSUO_CONFIG", str(named))
+        assert Settings.load().timeout == 9
+        assert Settings.load(folder / "config.yaml").timeout == 3
+
+    def test_a_tilde_is_the_home_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.delenv("XDG_CONFIG_HOME")
+        (tmp_path / "mine.toml").write_text("timeout = 4")
+        monkeypatch.setenv("QIUSUO_CONFIG", "~/mine.toml")
+        assert Settings.load().timeout == 4
+        assert config_folder() == tmp_path / ".config" / "qiusuo"
+
+
+class TestSecretsAndTimes:
+    def test_no_secret_is_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TAVILY_API_KEY", "tvly-s3cret")
+        settings = Settings.load(
+            redis_url="redis://:s3cret@localhost",
+            searxng_url="http://ada:s3cret@localhost:8080",
+            engines={
+                "exa": {"api_key": "s3cret", "base_url": "http://ada:s3cret@localhost"},
+                "searxng": {"basic_auth": "ada:s3cret", "headers": {"X-Token": "s3cret"}},
+            },
+        )
+        for text in (repr(settings), str(settings), repr(settings.engine("searxng")), str(settings.engine("exa"))):
+            assert "s3cret" not in text
+        assert "basic_auth" in repr(settings)
+        assert settings.env("TAVILY_API_KEY") == "tvly-s3cret"
+        assert settings.searxng_url == "http://ada:s3cret@localhost:8080"
+
+    def test_each_search_type_has_its_time(self) -> None:
+        settings = Settings.load(cache_ttl=10, cache_ttl_news=20, cache_ttl_case=30, cache_ttl_regulation=40)
+        assert {kind.value: settings.ttl_for(kind) for kind in SearchType} == {
+            "general": 10,
+            "news": 20,
+            "case": 30,
+            "regulation": 40,
+        }
+        hour = 3600
+        assert [Settings.load().ttl_for(kind) / hour for kind in SearchType] == [1, 1, 24, 6]
+
+    def test_zero_switches_caching_off_for_every_type(self) -> None:
+        assert {Settings.load(cache_ttl=0).ttl_for(kind) for kind in SearchType} == {0.0}
+        assert Settings.load(cache_ttl_news=0).ttl_for(SearchType.NEWS) == 0
+        assert Settings.load(cache_ttl_news=0).ttl_for(SearchType.GENERAL) == 3600
+
+    def test_settings_cannot_be_changed(self) -> None:
+        with pytest.raises(ValueError, match="frozen"):
+            Settings.load().timeout = 1  # type: ignore[misc]
