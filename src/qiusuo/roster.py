@@ -167,7 +167,7 @@ class Roster:
     async def _detect(self, engine: SearchEngine) -> bool:
         seen = self._detected.get(engine.name)
         if seen is None or self._clock() - seen[0] > DETECTION_LASTS:
-            found, _ = await self._looks.join(engine.name, engine.detect, admit=_at_once)
+            found, _ = await self._looks.join(engine.name, engine.detect)
             seen = (self._clock(), found)
             self._detected[engine.name] = seen
         return seen[1]
@@ -180,10 +180,6 @@ class Roster:
                     await place.engine.aclose()
                 except Exception:  # a plug-in that cannot be closed must not keep the others open
                     logger.exception("the engine %s cannot be closed", place.engine.name)
-
-
-async def _at_once() -> None:
-    """Admit everybody."""
 
 
 def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys: Mapping[str, str]) -> Place:

@@ -16,6 +16,7 @@ from rich.markup import escape
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
+from qiusuo.doctor import startup_notices
 from qiusuo.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -101,15 +102,22 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
     )
 
     async def serve() -> None:
-        problem = await app.backend.service.disabled()
-        if problem is not None:
-            for line in error_lines(problem, words_for_terminal()):
-                err.print(escape(line))
-        await uvicorn.Server(config).serve(sockets=[listener])
+        # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
+        notices = asyncio.create_task(_show_notices(app, err))
+        try:
+            await uvicorn.Server(config).serve(sockets=[listener])
+        finally:
+            notices.cancel()
 
     # The server stops in order on the first signal and passes it on when it is done.
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(serve())
+
+
+async def _show_notices(app: QiusuoApp, err: Console) -> None:
+    for finding in await startup_notices(app.backend.settings, app.backend.service):
+        words = finding.wording(chinese=words_for_terminal().chinese)
+        err.print(escape(f"{words.what} {words.why}\n  → {words.fix}"))
 
 
 def _loops_back(address: Any) -> bool:

@@ -21,16 +21,16 @@ class Flights(Generic[T]):
         self._under_way: PerLoop[dict[str, asyncio.Future[T]]] = PerLoop(dict)
 
     async def join(
-        self, key: str, work: Callable[[], Awaitable[T]], *, admit: Callable[[], Awaitable[None]]
+        self, key: str, work: Callable[[], Awaitable[T]], *, admit: Callable[[], Awaitable[None]] | None = None
     ) -> tuple[T, bool]:
         """Return the result and whether it was another caller's; ``admit`` is asked only of the one who works."""
         flights = self._under_way.get()
-        admitted = False
-        while (flight := flights.get(key)) is not None or not admitted:
+        while (flight := flights.get(key)) is not None or admit is not None:
             if flight is None:
                 # Not shared: one user's limit is no concern of the others. Somebody may start meanwhile.
-                await admit()
-                admitted = True
+                if admit is not None:
+                    await admit()
+                    admit = None
                 continue
             try:
                 return await asyncio.shield(flight), True

@@ -1,0 +1,1 @@
+"""The HTTP server (extra ``server``): REST, metrics, and the doors for programs made for SearXNG and Tavily."""

@@ -1,0 +1,96 @@
+"""The REST endpoints under ``/api``, and ``/healthz``."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Final
+
+from fastapi import APIRouter
+from pydantic.alias_generators import to_camel
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from qiusuo import __version__
+from qiusuo.service import EngineStatus
+from qiusuo.web.backend import Backend
+from qiusuo.web.health import Findings
+from qiusuo.web.metrics import CONTENT_TYPE
+from qiusuo.web.route import LeanRoute, json_answer
+from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, SearchAnswer, SearchBody, error_responses
+
+SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)
+_ENGINE_KEYS: Final = {name: to_camel(name) for name in EngineStatus.__dataclass_fields__}
+
+
+def api_router(backend: Backend) -> APIRouter:
+    """Return the routes."""
+    router = APIRouter(route_class=LeanRoute)
+    service = backend.service
+    findings = Findings(backend.settings, service)
+
+    @router.post("/api/search", tags=["search"], response_model=SearchAnswer, responses=error_responses(*SEARCH_ERRORS))
+    async def search(request: Request, body: SearchBody) -> Response:
+        """Search the web. 联网搜索。"""
+        response = await backend.search(
+            request,
+            body.query,
+            type=body.type,
+            engine=body.engine,
+            num_results=body.num_results,
+            language=body.language,
+            region=body.region,
+            freshness=body.freshness,
+            include_domains=body.include_domains,
+            exclude_domains=body.exclude_domains,
+            merge=body.merge,
+            timeout=body.timeout,
+            skip_cache=body.skip_cache,
+        )
+        return json_answer(response.to_dict())
+
+    @router.get("/api/engines", tags=["operation"], response_model=EnginesAnswer)
+    async def engines(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
+        """Tell how every engine stands. 各搜索引擎的状态。"""
+        statuses = await service.status()
+        return json_answer({"order": await service.available(), "engines": [_engine(status) for status in statuses]})
+
+    @router.get(
+        "/api/health", tags=["operation"], response_model=HealthAnswer, responses={503: {"model": HealthAnswer}}
+    )
+    async def health(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
+        """Tell whether searching works: 503 when no engine can be asked. 搜索是否可用。"""
+        taking_part = await service.available()
+        states = {status.name: status for status in await service.status() if status.name in taking_part}
+        resting = [status for status in states.values() if status.state == "resting"]
+        down = len(resting) == len(states)
+        problem = await service.disabled()
+        data = {
+            "status": "down" if down else "degraded" if resting else "ok",
+            "version": __version__,
+            "engines": {name: status.state for name, status in states.items()},
+            "message": problem.message if problem else "; ".join(f"{one.name}: {one.reason}" for one in resting),
+            "fix": problem.fix if problem else " ".join(dict.fromkeys(one.fix for one in resting if one.fix)),
+            "findings": await findings.current(),
+        }
+        return json_answer(data, HTTPStatus.SERVICE_UNAVAILABLE if down else HTTPStatus.OK)
+
+    @router.get(
+        "/metrics",
+        tags=["operation"],
+        response_class=PlainTextResponse,
+        response_description="Counters in Prometheus' text format.",
+    )
+    async def metrics(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
+        """Return counters for Prometheus. 监控指标。"""
+        return Response(backend.metrics.exposition(), media_type=CONTENT_TYPE)
+
+    @router.get("/healthz", tags=["operation"], response_class=PlainTextResponse, openapi_extra={"security": []})
+    async def alive(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
+        """Tell that the server runs; needs no token and looks at nothing else. 存活检查。"""
+        return PlainTextResponse("OK")
+
+    return router
+
+
+def _engine(status: EngineStatus) -> dict[str, object]:
+    return {key: getattr(status, name) for name, key in _ENGINE_KEYS.items()}

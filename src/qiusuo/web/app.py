@@ -1,0 +1,148 @@
+"""The whole server as one ASGI app: ``uvicorn --factory qiusuo.web.app:create_app``, or ``qiusuo serve``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from qiusuo import __version__
+from qiusuo.config import Settings
+from qiusuo.pages import PageReader
+from qiusuo.service import SearchService
+from qiusuo.web.api import api_router
+from qiusuo.web.auth import Tokens
+from qiusuo.web.backend import Backend, Extend
+from qiusuo.web.errors import Refusal
+from qiusuo.web.guard import Guard, known_hosts
+from qiusuo.web.home import home_route
+from qiusuo.web.metrics import Metrics
+from qiusuo.web.route import json_answer
+from qiusuo.web.schemas import error_responses
+from qiusuo.web.searxng import searxng_router
+from qiusuo.web.tavily import tavily_router
+
+ROUTERS: Final = (api_router, searxng_router, tavily_router)
+
+
+def default_extensions() -> tuple[Extend, ...]:
+    """Return what else every server offers: ``/mcp``, where that extra is installed."""
+    try:
+        from qiusuo.web.mcp import mcp_extension  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        return ()
+    return (mcp_extension,)
+
+
+_ABOUT: Final = (
+    "Web search for LLM chat and agents: one service over many providers, with failover, cache, limits and receipts. "
+    "面向大模型对话与智能体的联网搜索。"
+)
+_VALIDATION: Final = ("HTTPValidationError", "ValidationError")
+_BEARER: Final = "token"
+
+
+class QiusuoApp(FastAPI):
+    """FastAPI whose document tells what the routes really do."""
+
+    backend: Backend
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        if not self.openapi_schema:
+            document = super().openapi()
+            parts = document["components"]
+            # Bodies that are not valid are answered with 400 here, not with FastAPI's own 422.
+            for name in _VALIDATION:
+                parts["schemas"].pop(name, None)
+            for operation in (one for path in document["paths"].values() for one in path.values()):
+                operation["responses"].pop("422", None)
+            parts["securitySchemes"] = {_BEARER: {"type": "http", "scheme": "bearer"}}
+            document["security"] = [{_BEARER: []}] if self.backend.tokens else [{}, {_BEARER: []}]
+        return self.openapi_schema or {}
+
+
+def create_app(
+    service: SearchService | None = None,
+    settings: Settings | None = None,
+    *,
+    reader: PageReader | None = None,
+    extensions: Sequence[Extend] | None = None,
+) -> QiusuoApp:
+    """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app."""
+    settings = settings or (service.settings if service else Settings.load())
+    backend = Backend(
+        service=service or SearchService.from_settings(settings),
+        settings=settings,
+        reader=reader or PageReader(),
+        tokens=Tokens(settings.tokens),
+        metrics=Metrics(),
+    )
+    backend.service.observe(backend.metrics)
+    added = [extend(backend) for extend in (default_extensions() if extensions is None else extensions)]
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            if service is None:
+                stack.push_async_callback(backend.service.aclose)
+            if reader is None:
+                stack.push_async_callback(backend.reader.aclose)
+            for extension in added:
+                if extension.lifespan is not None:
+                    await stack.enter_async_context(extension.lifespan())
+            yield
+
+    app = QiusuoApp(
+        title="求索 Qiusuo",
+        description=_ABOUT,
+        version=__version__,
+        lifespan=lifespan,
+        # FastAPI's pages load their scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=error_responses(401, 403, 413, 421),
+        exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _broken},
+    )
+    app.backend = backend
+    for router in ROUTERS:
+        app.include_router(router(backend))
+    more = [home_route(), *(route for extension in added for route in extension.routes)]
+    app.router.routes.extend(more)
+    app.add_middleware(
+        Guard,
+        hosts=known_hosts(settings),
+        tokens=backend.tokens,
+        metrics=backend.metrics,
+        paths=frozenset(route.path for route in more if isinstance(route, Route)),
+    )
+    return app
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    """Answer what the framework itself refuses: unknown paths, wrong methods."""
+    if not isinstance(error, HTTPException):
+        raise error
+    refusal = Refusal(HTTPStatus(error.status_code), f"{error.detail}.")
+    return json_answer(refusal.to_dict(), refusal.http_status, error.headers)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    """Answer what the guard refuses in the middle of a request: a body that grows too large."""
+    if not isinstance(error, Refusal):
+        raise error
+    return json_answer(error.to_dict(), error.http_status, error.headers)
+
+
+async def _broken(_request: Request, _error: Exception) -> Response:
+    """Answer after a fault of ours, which the server logs; its text is nobody else's business."""
+    refusal = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "The server has a fault.", fix="Its log tells more; report it.")
+    return json_answer(refusal.to_dict(), refusal.http_status, {"X-Content-Type-Options": "nosniff"})

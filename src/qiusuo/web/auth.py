@@ -1,0 +1,56 @@
+"""Who is asking: bearer tokens, and the name under which searches are counted."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Final
+
+from pydantic import SecretStr
+
+from qiusuo.web.errors import Refusal
+
+# Enough to tell two users apart in a limit, too little to guess the token from.
+_SHOWN_DIGITS: Final = 8
+
+
+def unauthorized() -> Refusal:
+    """Return the answer to those without a token."""
+    return Refusal(
+        HTTPStatus.UNAUTHORIZED,
+        "A token is missing or is not one of this server's.",
+        fix="Send the header 'Authorization: Bearer TOKEN' with a token of QIUSUO_TOKENS.",
+        headers={"WWW-Authenticate": 'Bearer realm="qiusuo"'},
+    )
+
+
+class Tokens:
+    """The tokens of a server, each with its user's name. Without any, everybody may ask."""
+
+    def __init__(self, tokens: Iterable[SecretStr] | None) -> None:
+        self._users: list[tuple[bytes, str]] = []
+        for entry in tokens or ():
+            name, colon, token = entry.get_secret_value().partition(":")
+            digest = sha256((token if colon else name).encode())
+            self._users.append((digest.digest(), name if colon else f"token-{digest.hexdigest()[:_SHOWN_DIGITS]}"))
+
+    def __bool__(self) -> bool:
+        return bool(self._users)
+
+    def user(self, token: str | None) -> str | None:
+        """Return the name that goes with a token, None for a stranger's."""
+        digest = sha256((token or "").encode("utf-8", "replace")).digest()
+        found = None
+        # To the end in any case: the time taken must not tell how close a guess was.
+        for known, name in self._users:
+            if hmac.compare_digest(known, digest):
+                found = name
+        return found
+
+
+def bearer_token(header: bytes | None) -> str | None:
+    """Return the token of an ``Authorization`` header."""
+    scheme, _, token = (header or b"").decode("latin-1").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None

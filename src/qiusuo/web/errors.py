@@ -1,0 +1,73 @@
+"""The one place where an error becomes an HTTP status."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from qiusuo.errors import (
+    AllEnginesFailed,
+    ConfigurationError,
+    EngineNotConfigured,
+    InvalidQuery,
+    SearchError,
+    UnknownEngine,
+    UserRateLimited,
+)
+from qiusuo.models import Outcome
+
+CLIENT_GONE: Final = 499
+"""What nginx writes down for a client that hung up; nobody receives it."""
+
+
+class Refusal(SearchError):
+    """The server itself does not do what a request asks; no search was made."""
+
+    def __init__(
+        self, status: HTTPStatus, message: str, *, fix: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message, fix=fix, status=status)
+        self.http_status = status
+        self.headers = dict(headers or {})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the refusal in the JSON shape of errors; its kind is the status' name."""
+        data = {"error": self.http_status.phrase.title().replace(" ", ""), "message": self.message}
+        return data | {"fix": self.fix} if self.fix else data
+
+
+def status_of(error: SearchError) -> HTTPStatus:
+    """Return the status that tells a program what to do about an error."""
+    match error:
+        case Refusal():
+            return error.http_status
+        case InvalidQuery() | UnknownEngine() | EngineNotConfigured():
+            return HTTPStatus.BAD_REQUEST
+        case UserRateLimited():
+            return HTTPStatus.TOO_MANY_REQUESTS
+        case ConfigurationError():  # search is off
+            return HTTPStatus.SERVICE_UNAVAILABLE
+        case AllEnginesFailed() if all(attempt.outcome is Outcome.TIMEOUT for attempt in error.attempts):
+            return HTTPStatus.GATEWAY_TIMEOUT
+        case _:
+            return HTTPStatus.BAD_GATEWAY
+
+
+def headers_of(error: SearchError) -> dict[str, str]:
+    """Return the headers that go with an error."""
+    if isinstance(error, Refusal):
+        return error.headers
+    return {} if error.retry_after is None else {"Retry-After": str(max(math.ceil(error.retry_after), 1))}
+
+
+def invalid_body(error: ValidationError) -> InvalidQuery:
+    """Say what is wrong with a request's JSON, field by field, without repeating what was sent."""
+    problems = "; ".join(
+        ": ".join(part for part in (".".join(str(step) for step in problem["loc"]), problem["msg"]) if part)
+        for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]
+    )
+    return InvalidQuery(f"The request's body is not valid: {problems}.", fix="Its schema is in /openapi.json.")

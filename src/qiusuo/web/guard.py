@@ -1,0 +1,172 @@
+"""What stands before every endpoint: who may call, from where, and how much may be sent.
+
+Plain ASGI, one layer, so that it costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from qiusuo.server_settings import ServerSettings, host_key, is_loopback
+from qiusuo.web.auth import Tokens, bearer_token, unauthorized
+from qiusuo.web.errors import Refusal
+from qiusuo.web.metrics import Metrics
+from qiusuo.web.route import json_answer
+
+MAX_BODY_BYTES: Final = 64 * 1024
+OPEN_PATHS: Final = frozenset({"/healthz"})
+"""Need no token."""
+LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
+"""Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
+
+_LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_POLICY_VIOLATION: Final = 1008
+
+Headers = Mapping[bytes, bytes]
+
+
+def known_hosts(settings: ServerSettings) -> frozenset[str] | None:
+    """Return the names by which the server may be called; None: by any.
+
+    On loopback a foreign name means that a web page points its own name here to read what only this machine may (DNS
+    rebinding).
+    """
+    named = frozenset(settings.allowed_hosts or ())
+    if is_loopback(settings.host):
+        return _LOCAL_NAMES | named | {host_key(settings.host)}
+    return _LOCAL_NAMES | named if named else None
+
+
+def _cross_site() -> Refusal:
+    return Refusal(
+        HTTPStatus.FORBIDDEN,
+        "Another web site has made the browser send this request.",
+        fix="Call the server from a program, or set QIUSUO_TOKENS and send a token.",
+    )
+
+
+def _too_large() -> Refusal:
+    return Refusal(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        f"The request's body is larger than {MAX_BODY_BYTES // 1024} KiB.",
+        # What is still on its way is not read.
+        headers={"Connection": "close"},
+    )
+
+
+def _wrong_host() -> Refusal:
+    return Refusal(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        "This server is not called by that host name.",
+        fix="Use localhost, or add the name to QIUSUO_ALLOWED_HOSTS.",
+    )
+
+
+class Guard:
+    """The layer around the app. ``paths`` are those that metrics name besides the documented ones."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: frozenset[str] | None,
+        tokens: Tokens,
+        metrics: Metrics,
+        paths: frozenset[str] = frozenset(),
+    ) -> None:
+        self._app = app
+        self._paths = paths
+        self._hosts = hosts
+        self._own_names = (hosts or frozenset()) - _LOCAL_NAMES
+        self._tokens = tokens
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] == "websocket":  # there are none, and an unguarded one must not come in unnoticed
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+                self._metrics.request_ended(self._route(scope), scope["method"], message["status"])
+            await send(message)
+
+        headers = dict(scope["headers"])
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            answer = json_answer(refusal.to_dict(), refusal.http_status, refusal.headers)
+            await answer(scope, receive, send_marked)
+            return
+        # With a length the server itself sees to it that no more is sent.
+        inner = receive if b"content-length" in headers else _capped(receive)
+        await self._app(scope, inner, send_marked)
+
+    def _route(self, scope: Scope) -> str:
+        route: str | None = getattr(scope.get("route"), "path", None)
+        # Never the path as such: there are as many as strangers can think of.
+        return route or (scope["path"] if scope["path"] in self._paths else "other")
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        if self._hosts is not None and _name_of(host) not in self._hosts:
+            return _wrong_host()
+        if not self._tokens:
+            # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
+            if self._is_cross_site(scope["method"], host, headers):
+                return _cross_site()
+            client = scope.get("client")
+            scope.setdefault("state", {})["user"] = client[0] if client else "local"
+        else:
+            user = self._tokens.user(bearer_token(headers.get(b"authorization")))
+            if user is not None:
+                scope.setdefault("state", {})["user"] = user
+            elif scope["path"] not in OPEN_PATHS | LATE_PATHS:
+                return unauthorized()
+        length = headers.get(b"content-length", b"0")
+        return _too_large() if not length.isdigit() or int(length) > MAX_BODY_BYTES else None
+
+    def _is_cross_site(self, method: str, host: str, headers: Headers) -> bool:
+        if headers.get(b"sec-fetch-site") == b"cross-site":
+            # Following a link to a page of ours is what the web is for.
+            return method != "GET" or headers.get(b"sec-fetch-mode") != b"navigate"
+        origin = headers.get(b"origin")
+        if origin is None:
+            return False
+        try:
+            asked_by = urlsplit(origin.decode("latin-1"))
+            name = host_key(asked_by.hostname or "")
+        except ValueError:
+            return True
+        return asked_by.netloc.lower() != host.lower() and name not in self._own_names
+
+
+def _name_of(host: str) -> str:
+    """Return the name in a ``Host`` header, without its port."""
+    name, bracket, _ = host.rpartition("]")
+    return host_key(name if bracket else host.partition(":")[0])
+
+
+def _capped(receive: Receive) -> Receive:
+    """Count what comes in pieces."""
+    taken = 0
+
+    async def receive_capped() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > MAX_BODY_BYTES:
+            raise _too_large()
+        return message
+
+    return receive_capped

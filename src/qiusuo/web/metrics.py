@@ -1,0 +1,84 @@
+"""``GET /metrics``: what happened, for Prometheus. Each app counts in a registry of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from qiusuo.errors import AllEnginesFailed, ConfigurationError, InvalidQuery, UserRateLimited
+from qiusuo.models import Attempt, SearchResponse
+from qiusuo.pipeline.observe import SearchObserver
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+
+
+class Metrics(SearchObserver):
+    """Counts the searches of a service and the requests of a server."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        made: dict[str, Any] = {"registry": self._registry}
+        self._searches = Counter("qiusuo_searches", "Searches by how they ended", ["outcome"], **made)
+        self._in_flight = Gauge("qiusuo_searches_in_flight", "Searches under way", **made)
+        self._took = Histogram("qiusuo_search_seconds", "Seconds per search", buckets=_SECONDS, **made)
+        self._hits = Counter("qiusuo_cache_hits", "Searches answered from the cache", ["freshness"], **made)
+        self._limited = Counter("qiusuo_rate_limited", "Searches refused because of a user's limit", **made)
+        self._attempts = Counter(
+            "qiusuo_engine_attempts", "Attempts at engines by how they ended", ["engine", "outcome", "skipped"], **made
+        )
+        self._engine_took = Histogram(
+            "qiusuo_engine_seconds", "Seconds per request to an engine", ["engine"], buckets=_SECONDS, **made
+        )
+        self._requests = Counter("qiusuo_http_requests", "HTTP requests", ["route", "method", "status"], **made)
+
+    def search_started(self) -> None:
+        self._in_flight.inc()
+
+    def search_ended(self, seconds: float, ended: SearchResponse | BaseException) -> None:
+        self._in_flight.dec()
+        self._took.observe(seconds)
+        self._searches.labels(_outcome(ended)).inc()
+        if isinstance(ended, SearchResponse):
+            if ended.cached:
+                self._hits.labels("stale" if ended.stale else "fresh").inc()
+        elif isinstance(ended, UserRateLimited):
+            self._limited.inc()
+
+    def attempt_ended(self, attempt: Attempt) -> None:
+        skipped = "true" if attempt.skipped else "false"
+        self._attempts.labels(attempt.engine, attempt.outcome.value, skipped).inc()
+        if not attempt.skipped:
+            self._engine_took.labels(attempt.engine).observe(attempt.ms / 1000)
+
+    def request_ended(self, route: str, method: str, status: int) -> None:
+        """Count an answered HTTP request; ``route`` is the path as it was declared, not as it was typed."""
+        self._requests.labels(route, method, str(status)).inc()
+
+    def exposition(self) -> bytes:
+        """Return everything in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+
+def _outcome(ended: SearchResponse | BaseException) -> str:
+    match ended:
+        case SearchResponse(stale=True):
+            return "stale"
+        case SearchResponse(cached=True):
+            return "cached"
+        case SearchResponse():
+            return "ok" if ended.results else "empty"
+        case InvalidQuery():
+            return "invalid"
+        case UserRateLimited():
+            return "rate_limited"
+        case ConfigurationError():
+            return "not_configured"
+        case AllEnginesFailed():
+            return "failed"
+        case Exception():
+            return "error"
+        case _:  # asyncio.CancelledError: the client hung up
+            return "cancelled"

@@ -1,0 +1,101 @@
+"""The OpenAPI document: complete, without anything from outside, and true (schemathesis)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+
+from qiusuo import SearchService
+from qiusuo.web.app import create_app
+from web_server import WebServer, page_site
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WebServer]:
+    with page_site() as (_, reader), WebServer.over("tavily", "brave", reader=reader) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def document(server: WebServer) -> Any:
+    return server.client.get("/openapi.json").json()
+
+
+def offline_document() -> dict[str, Any]:
+    """Return the document without a server: schemathesis makes its tests while they are collected."""
+    with pytest.MonkeyPatch.context() as clean:
+        for name in [name for name in os.environ if name.startswith(("QIUSUO_", "SEARCH_"))]:
+            clean.delenv(name)
+        clean.setenv("XDG_CONFIG_HOME", os.devnull)
+        return create_app(SearchService([])).openapi()
+
+
+def test_it_can_be_had_without_a_server(document: Any) -> None:
+    assert offline_document() == document
+
+
+def test_every_endpoint_is_there(document: Any) -> None:
+    operations = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert operations == {
+        ("POST", "/api/search"),
+        ("GET", "/api/engines"),
+        ("GET", "/api/health"),
+        ("GET", "/healthz"),
+        ("GET", "/metrics"),
+        ("GET", "/search"),
+        ("POST", "/search"),
+        ("POST", "/tavily/search"),
+        ("POST", "/tavily/extract"),
+    }
+
+
+def test_every_status_has_its_schema(document: Any) -> None:
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            assert operation["description"]
+            assert "422" not in operation["responses"]
+            assert {"200", "401", "403", "413", "421"} <= set(operation["responses"]), path
+            for status, answer in operation["responses"].items():
+                assert answer["content"], (path, status)
+    assert set(document["paths"]["/api/search"]["post"]["responses"]) == {
+        "200", "400", "401", "403", "413", "421", "429", "502", "503", "504",
+    }  # fmt: skip
+
+
+def test_tokens_are_part_of_it(document: Any) -> None:
+    assert document["security"] == [{}, {"token": []}]
+    with WebServer.over("tavily", tokens="a:b") as guarded:
+        headers = {"Authorization": "Bearer b"}
+        protected = httpx.get(f"{guarded.url}/openapi.json", headers=headers, trust_env=False).json()
+    assert protected["security"] == [{"token": []}]
+    assert protected["paths"]["/healthz"]["get"]["security"] == []
+    assert protected["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+
+
+def test_nothing_is_loaded_from_elsewhere(server: WebServer) -> None:
+    for path in ("/docs", "/redoc", "/docs/oauth2-redirect"):
+        assert server.client.get(path).status_code == 404
+
+
+described = schemathesis.openapi.from_dict(offline_document())
+
+
+@described.parametrize()
+@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+def test_the_server_keeps_to_it(case: schemathesis.Case[Any], server: WebServer) -> None:
+    checks = [
+        schemathesis.checks.not_a_server_error,
+        schemathesis.checks.status_code_conformance,
+        schemathesis.checks.content_type_conformance,
+        schemathesis.checks.response_schema_conformance,
+        schemathesis.checks.unsupported_method,
+    ]
+    if case.path.startswith("/api/"):  # the others are as lenient as what they stand in for
+        checks.append(schemathesis.checks.negative_data_rejection)
+    case.call_and_validate(base_url=server.url, checks=checks)

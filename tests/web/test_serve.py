@@ -1,0 +1,189 @@
+"""``qiusuo serve`` as a process: where it listens, when it refuses, how it stops."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from qiusuo.cli.exits import Exit
+from qiusuo.cli.serve import listen, run_serve
+from qiusuo.config import Settings
+from qiusuo.errors import ConfigurationError
+from qiusuo.testing import Fault, ProviderServer
+from qiusuo.testing.providers.searxng import Searxng
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - listened on with a token, on a port nobody knows
+
+
+@contextmanager
+def serving(*arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start the command; give the process and the address it names."""
+    process = subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-W", "error::ResourceWarning", "-m", "qiusuo", "serve", "--port", "0", *arguments],
+        env={**os.environ, "QIUSUO_LANG": "en", **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line + process.stderr.read()
+        yield process, found[0]
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+def get(url: str, **headers: str) -> httpx.Response:
+    return httpx.get(url, headers=headers, trust_env=False, timeout=10)
+
+
+class TestProcess:
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 0)])
+    def test_searches_and_stops_in_order(self, number: signal.Signals, code: int) -> None:
+        with ProviderServer(Searxng()) as upstream, serving(SEARXNG_URL=upstream.url) as (process, url):
+            assert get(f"{url}/healthz").text == "OK"
+            assert get(f"{url}/search?q=x&format=json").json()["results"]
+            assert get(f"{url}/api/health").json()["engines"] == {"searxng": "ready"}
+            assert "server" not in get(f"{url}/healthz").headers
+            process.send_signal(number)
+            assert process.wait(10) == code
+            assert process.stderr is not None
+            assert process.stderr.read() == ""
+
+    def test_a_search_under_way_is_finished_first(self) -> None:
+        with (
+            ProviderServer(Searxng(), fault=Fault.SLOW) as upstream,
+            serving(SEARXNG_URL=upstream.url) as (process, url),
+        ):
+            upstream.hold = 0.8
+            with socket.create_connection(("127.0.0.1", httpx.URL(url).port or 0)) as raw:
+                raw.sendall(b"GET /search?q=x&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                while not any(seen.path == "/search" for seen in upstream.seen):
+                    time.sleep(0.01)
+                process.send_signal(signal.SIGTERM)
+                assert raw.recv(100).startswith(b"HTTP/1.1 200")
+            process.wait(10)
+
+    def test_tokens_from_the_environment(self) -> None:
+        with serving("--host", EVERYWHERE, QIUSUO_TOKENS="alice:tok") as (_, url):
+            own = url.replace(EVERYWHERE, "127.0.0.1")
+            assert get(f"{own}/healthz").status_code == 200
+            assert get(f"{own}/api/engines").status_code == 401
+            assert get(f"{own}/api/engines", Authorization="Bearer tok").status_code == 200
+
+    def test_headers_of_proxies_do_not_change_who_asks(self) -> None:
+        with (
+            ProviderServer(Searxng()) as upstream,
+            serving(SEARXNG_URL=upstream.url, SEARCH_RATE_LIMIT="2") as (_, url),
+        ):
+            statuses = [
+                get(f"{url}/search?q=q{n}&format=json", **{"X-Forwarded-For": f"10.0.0.{n}"}).status_code
+                for n in range(3)
+            ]
+        assert statuses == [200, 200, 429]
+
+    def test_without_any_engine_it_starts_and_says_so(self) -> None:
+        with serving(SEARCH_PROVIDER_PRIORITY="tavily") as (process, url):
+            assert get(f"{url}/healthz").status_code == 200
+            assert get(f"{url}/api/health").status_code == 503
+            process.terminate()
+            process.wait(10)
+            assert process.stderr is not None
+            assert "TAVILY_API_KEY" in process.stderr.read()
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("host", [EVERYWHERE, "::", ""])
+    def test_beyond_loopback_it_wants_tokens(self, host: str) -> None:
+        command = [sys.executable, "-m", "qiusuo", "serve", "--port", "0", "--host", host]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)  # noqa: S603 - our own
+        assert ended.returncode == Exit.NOT_CONFIGURED
+        if host:
+            assert "QIUSUO_TOKENS" in ended.stderr
+            assert "--allow-open" in ended.stderr
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"host": "127.0.0.1"},
+            {"host": "localhost"},
+            {"host": "127.0.0.9"},
+            {"host": EVERYWHERE, "tokens": "a:b"},
+            {"host": EVERYWHERE, "allow_open": True},
+        ],
+    )
+    def test_these_are_fine(self, settings: dict[str, object]) -> None:
+        with listen(Settings.load(port=0, **settings)) as listener:  # type: ignore[arg-type] # mixed values
+            assert listener.getsockname()[1] > 0
+
+    def test_the_environment_can_allow_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("QIUSUO_ALLOW_OPEN", "true")
+        monkeypatch.setenv("QIUSUO_HOST", EVERYWHERE)
+        listen(Settings.load(port=0)).close()
+
+    def test_a_port_in_use(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            assert run_serve(host=None, port=port, allow_open=False, access_log=False) == Exit.NOT_CONFIGURED
+        said = capsys.readouterr().err
+        assert f"Port {port} on 127.0.0.1 is in use" in said
+        assert f"--port {port + 1}" in said
+
+    def test_an_address_that_is_not_ours(self) -> None:
+        for host in ("no such host", "x" * 300, "203.0.113.7"):
+            with pytest.raises(ConfigurationError, match=r"listen|Listening"):
+                listen(Settings.load(host=host, port=0, allow_open=True))
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may listen on any port")
+    def test_a_port_for_root(self) -> None:
+        with pytest.raises(ConfigurationError, match="may not"):
+            listen(Settings.load(port=1))
+
+    @pytest.mark.parametrize("package", ["uvicorn", "fastapi", "prometheus_client"])
+    def test_without_the_extra_it_says_what_to_install(
+        self, package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for name in [name for name in sys.modules if name.startswith("qiusuo.web")]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, package, None)
+        assert run_serve(host=None, port=0, allow_open=False, access_log=False) == Exit.NOT_CONFIGURED
+        said = capsys.readouterr().err
+        assert f"({package})" in said
+        assert "pip install 'qiusuo[server]'" in said
+
+    def test_wrong_tokens_are_not_shown(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("QIUSUO_TOKENS", "alice:sëcret")
+        assert run_serve(host=None, port=0, allow_open=False, access_log=False) == Exit.NOT_CONFIGURED
+        said = capsys.readouterr().err
+        assert "tokens" in said
+        assert "cret" not in said
+
+
+def test_the_settings_do_not_show_tokens() -> None:
+    settings = Settings.load(tokens="alice:tok-1, tok-2，王:tok-3")
+    assert [token.get_secret_value() for token in settings.tokens or ()] == ["alice:tok-1", "tok-2", "王:tok-3"]
+    assert "tok-" not in repr(settings) + str(settings.model_dump())
+
+
+@pytest.mark.parametrize("tokens", ["name:", ":tok", "two words", "tök", ["a,b"]])
+def test_tokens_that_no_client_could_send(tokens: object) -> None:
+    with pytest.raises(ConfigurationError, match="tokens"):
+        Settings.load(tokens=tokens)
