@@ -48,7 +48,7 @@ class Report:
     def markdown(self) -> str:
         lines = [f"## {self.title}", "", self.about, "", "| measured | value | beside | goal |", "|---|---|---|---|"]
         lines += [f"| {row.what} | {row.value} | {row.beside} | {row.goal}{_mark(row)} |" for row in self.rows]
-        return "\n".join(line for line in lines if line is not None)
+        return "\n".join(lines)
 
 
 def keep(reports: list[Report]) -> None:

@@ -1,0 +1,1 @@
+"""Evaluations: how good the parts of Qiusuo are, measured on labelled data."""

@@ -1,0 +1,84 @@
+"""What a sentence is about, as a set that can be compared: stems of English words and pairs of Chinese characters.
+
+Lexical on purpose: fast enough for every answer, and every decision can be shown to the reader.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from qiusuo.citations.units import UNITS
+
+_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-'.&][A-Za-z0-9]+)*|\d[\d,]*(?:\.\d+)?|[\u3400-\u9fff]+")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN_WORD = re.compile("[A-Za-z]{2,}")
+_MARKS = frozenset("*`~_")
+_EMPHASIS = re.compile(r"[*`~]+|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
+# Characters that only join words. 地, 等, 有, 将, 会 and the like also stand inside words and are left in.
+_HAN_JOINTS = re.compile("[的了是在和与及或也并被把其该此之们着而但于以]")
+
+STOP_WORDS = frozenset(
+    """
+    a an the and or but nor so yet of in on at to for from by with as into onto over under about after before between
+    during through up down out off than then that this these those it its he his she her they them their we our you your
+    i my is are was were be been being am has have had having do does did done will would shall should can could may
+    might must not no there here who whom whose which what when where why how all any both each few more most other some
+    such only own same very just also while if because since until although though however according said says say one
+    am pm s t
+    """.split()  # noqa: SIM905 - data
+)
+# A number with its measure word; numbers are compared apart.
+_MEASURES = "".join(unit for unit in UNITS if len(unit) == 1 and not unit.isascii())
+_HAN_NUMBER = re.compile(f"[一二两三四五六七八九十百千万亿]{{2,}}|[一二两三四五六七八九十](?=[{_MEASURES}小])")
+
+
+def fold(text: str) -> str:
+    """Return text in one spelling: NFKC, straight quotes, no emphasis marks."""
+    folded = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
+    return _EMPHASIS.sub("", folded) if _MARKS.intersection(folded) else folded
+
+
+def is_chinese(text: str) -> bool:
+    """Tell whether text is mostly written in Chinese characters; names and terms in Latin letters may stand in it."""
+    return len(_HAN.findall(text)) > len(_LATIN_WORD.findall(text))
+
+
+@lru_cache(maxsize=8192)
+def stem(word: str) -> str:
+    """Return a rough stem of an English word in lower case."""
+    word = word.removesuffix("'s")
+    if len(word) > 4 and word.endswith("ies"):  # noqa: PLR2004 - "dies" stays
+        word = word[:-3] + "y"
+    for suffix in ("ingly", "ing", "edly", "ed", "ly", "es", "s", "e"):
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):  # noqa: PLR2004
+            word = word[: -len(suffix)]
+            break
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] in "bdgmnprt" else word  # noqa: PLR2004
+
+
+def bigrams(text: str) -> Iterator[str]:
+    """Yield the pairs of neighbouring characters."""
+    return map("".join, pairwise(text))
+
+
+def terms(text: str) -> set[str]:
+    """Return the content of folded text: stems of words, Han bigrams, and numbers as they are written."""
+    found: set[str] = set()
+    for token in _TOKEN.findall(text):
+        first = token[0]
+        if first > "\u33ff":
+            for segment in _HAN_JOINTS.split(_HAN_NUMBER.sub("的", token)):
+                found.update(bigrams(segment))
+        elif first.isdigit():
+            found.add("#" + token.replace(",", ""))
+        else:
+            word = token.lower()
+            if word not in STOP_WORDS:
+                found.add(stem(word))
+            if "-" in word:
+                found.update(stem(part) for part in word.split("-") if part not in STOP_WORDS)
+    return found
