@@ -13,11 +13,12 @@ help:  ## Show what can be made
 setup:  ## Install what running needs, into .venv
 	@$(PYTHON) scripts/setup.py
 
-run: setup  ## Install everything and make a first search
-	@$(BIN)/qiusuo --help
+run: setup  ## Install everything, show the engines, make a first search, serve on http://127.0.0.1:8000
 	@$(BIN)/qiusuo engines || true
 	@echo; echo '$$ qiusuo search "求索 开源 搜索" --explain'
 	@$(BIN)/qiusuo search "求索 开源 搜索" --explain || true
+	@echo; echo '$$ qiusuo serve'
+	@$(BIN)/qiusuo serve
 
 test:  ## Install everything and run all checks and tests
 	@$(PYTHON) scripts/setup.py --test
@@ -42,6 +43,7 @@ bench:  ## Measure speed, side by side in one run
 	$(BIN)/python -m bench
 
 eval:  ## Measure quality on labelled data
+	@$(PYTHON) scripts/setup.py --test
 	$(BIN)/python -m eval.citations
 
 clean:  ## Remove what was installed here

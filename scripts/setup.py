@@ -23,7 +23,10 @@ BIN = "Scripts" if os.name == "nt" else "bin"
 OLDEST = (3, 11)
 
 # System programs that tests use: program, Debian package, what is skipped without it.
-PROGRAMS = (("redis-server", "redis-server", "the tests with a real Redis (tests/test_redis.py)"),)
+PROGRAMS = (
+    ("redis-server", "redis-server", "the tests with a real Redis (tests/test_redis.py, parts of tests/doctor)"),
+    ("chromium", "chromium", "the tests with a real browser (tests/browser, tests/engines/test_google.py and others)"),
+)
 
 
 def say(text: str) -> None:
@@ -124,7 +127,9 @@ def main() -> int:
     if wanted.test:
         problems += bring_programs()
         if not run(VENV / BIN / "python", ROOT / "scripts" / "searxng_env.py"):
-            problems.append("SearXNG could not be installed. Skipped without it: tests/test_real_searxng.py.")
+            problems.append(
+                "SearXNG could not be installed. Skipped without it: tests/test_real_searxng.py, parts of tests/doctor."
+            )
     if problems:
         loud(problems)
     say("ready")

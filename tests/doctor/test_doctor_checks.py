@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doctor_support import causes, diagnose, is_green
 from typer.testing import CliRunner
 
+from doctor_support import causes, diagnose, is_green
 from qiusuo.cli.app import app
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine, startup_notices, worst_level

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 import yaml
-from doctor_support import causes, diagnose, is_green
 
+from doctor_support import causes, diagnose, is_green
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
 from qiusuo.doctor.fixes import repair

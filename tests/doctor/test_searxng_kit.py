@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 import yaml
-from doctor_support import causes, diagnose, is_green
 from typer.testing import CliRunner
 
+from doctor_support import causes, diagnose, is_green
 from qiusuo.cli.app import app
 from qiusuo.kit import environment
 from qiusuo.kit.docker import Engine, engine_state
