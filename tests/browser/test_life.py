@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import family, is_renderer, on_linux, wait_until_gone
 
 from chromium import LOOPBACK_ONLY, browser_settings, with_chromium
+from processes import family, is_renderer, on_linux, wait_until_gone
 from qiusuo.browser import Browser
 from qiusuo.browser import browser as browser_module
 from qiusuo.engines.base import EngineOptions

@@ -10,8 +10,8 @@ import zlib
 from typing import Any
 
 import pytest
-from page_site import Site, redirect, response
 
+from page_site import Site, redirect, response
 from qiusuo.errors import PageError, PageTimeout, PageTooLarge, PageUnavailable, UnsupportedPage
 from qiusuo.http.guard import FetchPolicy
 from qiusuo.http.pages import PageClient

@@ -7,8 +7,8 @@ import ssl
 from typing import Any
 
 import pytest
-from page_site import Names, Site, redirect, response
 
+from page_site import Names, Site, redirect, response
 from qiusuo.errors import (
     ConfigurationError,
     PageRefused,

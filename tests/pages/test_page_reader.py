@@ -8,8 +8,8 @@ import threading
 from datetime import datetime
 
 import pytest
-from page_site import Names, Site, redirect, response
 
+from page_site import Names, Site, redirect, response
 from qiusuo.errors import InvalidQuery, PageRefused, PageTimeout, SearchError
 from qiusuo.http.guard import FetchPolicy
 from qiusuo.http.pages import RawPage

@@ -1,0 +1,139 @@
+"""Print the tables of legal search: quality, time, size. ``python -m eval.legal [--semantic] [--lookup]``."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from eval.legal import data
+from eval.legal.measures import lecard_measures, stard_measures
+from eval.legal.priors import cross_validated
+from qiusuo.legal import semantic
+from qiusuo.legal.folder import IndexFolder, legal_folder
+from qiusuo.legal.index import IndexHandle, LegalIndex
+from qiusuo.legal.lookup_check import WRITINGS, check_lookups
+from qiusuo.legal.models import Hit
+
+DEPTH = 100
+LARGEST_CODE = "中华人民共和国民法典"
+
+
+def main() -> int:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--semantic", action="store_true", help="also with the sentence encoder (minutes)")
+    parser.add_argument("--lookup", action="store_true", help="every installed article in all twelve writings")
+    parser.add_argument("--only", choices=("stard", "lecard", "lookup"), help="one part alone")
+    wanted = parser.parse_args()
+    if wanted.only in {None, "lookup"} and (wanted.lookup or wanted.only):
+        lookup_table()
+    if not data.SHARED.is_dir():
+        print(f"!! SKIPPED: the collections are not in {data.SHARED}")
+        return 0
+    with tempfile.TemporaryDirectory() as work:
+        if wanted.only in {None, "stard"}:
+            stard_table(Path(work) / "stard", with_vectors=wanted.semantic)
+        if wanted.only in {None, "lecard"}:
+            lecard_table(Path(work) / "lecard")
+    return 0
+
+
+def stard_table(folder: Path, *, with_vectors: bool) -> None:
+    """Print recall, MRR, nDCG and CPU time on the train questions of STARD."""
+    print("\n## STARD train (lay questions -> articles)\n")
+    index, report = data.build(folder, "stard_corpus.jsonl.gz")
+    _print_build("words", index, report.seconds)
+    questions = data.stard_questions(index)
+    others = [question for question in questions if LARGEST_CODE not in question.laws]
+    _print_row("", ["R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "ms p50", "ms p95"])
+    _stard_row(f"words, {len(questions)} questions", questions, lambda text: index.rank_articles(text, DEPTH))
+    _stard_row(
+        f"  of them not on the largest code, {len(others)}", others, lambda text: index.rank_articles(text, DEPTH)
+    )
+    held_out = cross_validated(index, questions)
+    measures = stard_measures(held_out, [set(question.gold) for question in questions])
+    _print_row("words, weights chosen on the other 4 folds", [f"{value:.3f}" for value in measures.values()])
+    if not with_vectors:
+        return
+    if not semantic.is_installed():
+        print("!! SKIPPED: the sentence encoder is not installed (extra semantic)")
+        return
+    index, report = data.build(folder.with_name("vectors"), "stard_corpus.jsonl.gz", with_vectors=True)
+    _print_build("hybrid", index, report.seconds)
+    _stard_row("hybrid (words + sentence encoder)", questions, lambda text: index.rank_articles(text, DEPTH))
+    _stard_row("  of them not on the largest code", others, lambda text: index.rank_articles(text, DEPTH))
+
+
+def lecard_table(folder: Path) -> None:
+    """Print precision, MAP and NDCG on LeCaRD, each query's own candidates ranked."""
+    print("\n## LeCaRD (facts -> similar judgments, 30 candidates each)\n")
+    index, report = data.build(folder, "lecard_cases.jsonl.gz")
+    _print_build("judgments", index, report.seconds)
+    queries, ids = data.lecard_queries(), data.lecard_ids(index)
+    ranked, times = [], []
+    for query in queries:
+        started = time.process_time()
+        hits = index.rank_cases(query.text, len(ids))
+        times.append((time.process_time() - started) * 1000)
+        order = [case for hit in hits for case in ids[hit.id] if case in query.grades]
+        ranked.append([*order, *(case for case in query.grades if case not in order)])
+    measures = lecard_measures(ranked, [query.grades for query in queries])
+    _print_row("", [*measures, "ms p50", "ms p95"])
+    values = [f"{value:.3f}" for value in measures.values()]
+    _print_row(
+        f"words, {len(queries)} queries, the field and the tokens chosen by hand", [*values, *_percentiles(times)]
+    )
+
+
+def lookup_table() -> None:
+    """Print how many references to installed articles lead to exactly their article."""
+    print("\n## Exact look-up (installed statutes)\n")
+    handle = IndexHandle(IndexFolder(legal_folder()))
+    if not handle.is_there():
+        print("!! SKIPPED: run qiusuo legal install first")
+        return
+    started = time.process_time()
+    checked, wrong = check_lookups(handle.get())
+    seconds = time.process_time() - started
+    print(f"{checked - len(wrong):,} of {checked:,} right ({len(WRITINGS)} writings), {seconds:.0f} s CPU")
+    for text in wrong[:20]:
+        print(f"  wrong: {text}")
+
+
+def _stard_row(name: str, questions: Sequence[data.Question], rank: Callable[[str], list[Hit]]) -> None:
+    ranked, times = [], []
+    for question in questions:
+        started = time.process_time()
+        hits = rank(question.text)
+        times.append((time.process_time() - started) * 1000)
+        ranked.append([hit.id for hit in hits])
+    measures = stard_measures(ranked, [set(question.gold) for question in questions])
+    _print_row(name, [*(f"{value:.3f}" for value in measures.values()), *_percentiles(times)])
+
+
+def _percentiles(times: list[float]) -> list[str]:
+    ordered = sorted(times)
+    return [f"{ordered[len(ordered) // 2]:.1f}", f"{ordered[int(len(ordered) * 0.95)]:.1f}"]
+
+
+def _print_build(name: str, index: LegalIndex, seconds: float) -> None:
+    stats = index.store.stats(index.generation)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{name}: {stats.articles:,} articles, {stats.cases:,} judgments, built in {seconds:.0f} s, "
+        f"{stats.size_bytes / 1e6:.0f} MB on disk, peak memory so far {memory:.0f} MB",
+        flush=True,
+    )
+
+
+def _print_row(name: str, values: list[str]) -> None:
+    print(f"{name:<46}" + "".join(f"{value:>9}" for value in values), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""What can only be known when everything has been read: citations, repeals, days of effect, gaps in the numbering."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable
+
+from qiusuo.legal.dates import effective_day, read_day
+from qiusuo.legal.models import DateBasis, LawKind
+from qiusuo.legal.names import KNOWN_REPEALS, STATE, NameTable, kind_of, name_key
+from qiusuo.legal.references import LawMention, find_references
+
+_SENTENCE_END = re.compile(r"[。;；\n]")
+_REPEALED = re.compile(r"(?:同时|予以|一并|即行|相应)*废止")
+# Words between two names that make the first one a reason, not a repealed law.
+_REASON = re.compile(r"根据|依照|按照|依据|规定")
+_NEAREST, _FARTHEST = 6, 45
+_QUOTED = re.compile(r"《([^《》]+(?:〈[^〈〉]+〉[^《》]*)*)》")
+_FROM = re.compile(r"自\s*([^,，。;；]{6,16}?日)\s*起(?:施行|实施)")
+_AMENDS = re.compile(r"关于修改[《〈](.+?)[》〉]的决定$")
+
+
+def finish(database: sqlite3.Connection) -> None:
+    """Derive everything anew; the same documents give the same result, however often an import was interrupted."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        _repeals(database)
+        _effective_days(database)
+        _citations(database)
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def names_in(database: sqlite3.Connection) -> NameTable:
+    """Return the table of names of a store."""
+    return NameTable.build((int(row[0]), str(row[1])) for row in database.execute("SELECT id, name FROM laws"))
+
+
+def numbering_gaps(database: sqlite3.Connection) -> list[tuple[str, str, list[int]]]:
+    """Return for each version with missing numbers its name, its day and the numbers."""
+    numbers: dict[tuple[str, str], set[int]] = defaultdict(set)
+    rows = database.execute(
+        "SELECT l.name, v.published, a.number FROM articles a JOIN versions v ON v.id = a.version_id"
+        " JOIN laws l ON l.id = v.law_id WHERE a.number > 0"
+    )
+    for name, published, number in rows:
+        numbers[name, published].add(number)
+    found = []
+    for (name, published), present in sorted(numbers.items()):
+        # Amendments of a constitution number on from the one before: a start above 1 is no gap.
+        missing = sorted(set(range(min(present), max(present))) - present)
+        if missing:
+            found.append((name, published, missing))
+    return found
+
+
+def _repeals(database: sqlite3.Connection) -> None:
+    database.execute("DELETE FROM repeals")
+    found: dict[str, tuple[str, str, str, str]] = {}
+    rows = database.execute(
+        "SELECT l.name, v.effective, v.published, a.label, a.text FROM articles a"
+        " JOIN versions v ON v.id = a.version_id JOIN laws l ON l.id = v.law_id"
+        " WHERE a.text LIKE '%废止%' AND a.text LIKE '%《%' ORDER BY v.published, a.id"
+    )
+    for successor, effective, published, label, text in rows.fetchall():
+        for name in _repealed_names(text):
+            if name_key(name) != name_key(successor):
+                day = next((read_day(day) for day in _FROM.findall(text)), "") or effective or published
+                found[name_key(name)] = (name, successor, day, label)
+    for key, (successor, day) in KNOWN_REPEALS.items():
+        found.setdefault(key, (STATE + key, successor, day, ""))
+    for key, (name, successor, day, label) in sorted(found.items()):
+        database.execute(
+            "INSERT OR IGNORE INTO laws (key, name, kind, issuer, department) VALUES (?, ?, ?, '', '')",
+            (key, name, kind_of(name).value),
+        )
+        (law_id,) = database.execute("SELECT id FROM laws WHERE key = ?", (key,)).fetchone()
+        newest = database.execute("SELECT max(published) FROM versions WHERE law_id = ?", (law_id,)).fetchone()[0]
+        # A law may have been made anew under the same name (企业破产法): then it is not the repealed one.
+        if not newest or not day or newest < day:
+            database.execute("INSERT INTO repeals VALUES (?, ?, ?, ?)", (law_id, successor, day, label))
+
+
+def _repealed_names(text: str) -> Iterable[str]:
+    """Yield the names that stand in a row right before 废止."""
+    for sentence in _SENTENCE_END.split(text):
+        end = _REPEALED.search(sentence)
+        if end is None:
+            continue
+        border, gap = end.start(), _NEAREST
+        for match in reversed(list(_QUOTED.finditer(sentence, 0, end.start()))):
+            between = sentence[match.end() : border]
+            if len(between) > gap or _REASON.search(between):
+                break
+            yield match[1]
+            border, gap = match.start(), _FARTHEST
+
+
+def _effective_days(database: sqlite3.Connection) -> None:
+    """Use the decisions that amend a law: they state when its new version takes effect."""
+    decisions: dict[str, str] = {}
+    rows = database.execute(
+        "SELECT l.name, v.published, v.effective FROM versions v JOIN laws l ON l.id = v.law_id WHERE l.kind = ?",
+        (LawKind.AMENDING_DECISION.value,),
+    )
+    for name, published, effective in rows:
+        match = _AMENDS.search(name)
+        if match and effective >= published:
+            decisions[f"{name_key(match[1])}|{published}"] = effective
+    doubtful = database.execute(
+        "SELECT v.id, l.name, v.published, v.effective FROM versions v JOIN laws l ON l.id = v.law_id"
+        " WHERE v.basis = ?",
+        (DateBasis.PUBLISHED.value,),
+    )
+    for version_id, name, published, _ in doubtful.fetchall():
+        effective, basis = effective_day(name, published, "", decisions)
+        database.execute(
+            "UPDATE versions SET effective = ?, basis = ? WHERE id = ?", (effective, basis.value, version_id)
+        )
+
+
+def _citations(database: sqlite3.Connection) -> None:
+    database.execute("DELETE FROM citations")
+    names = names_in(database)
+    citing: dict[int, set[int]] = defaultdict(set)
+    rows = database.execute(
+        "SELECT a.id, v.law_id, a.text FROM articles a JOIN versions v ON v.id = a.version_id"
+        " WHERE a.text LIKE '%条%' OR a.text LIKE '%《%' ORDER BY a.id"
+    )
+    for article_id, law_id, text in rows.fetchall():
+        for quoted in _QUOTED.findall(text):
+            for cited in names.find(quoted):
+                if cited != law_id:
+                    citing[cited].add(law_id)
+        for place, reference in enumerate(find_references(text, names.find, inside_law=True)):
+            target = reference.law_ids[0] if len(reference.law_ids) == 1 else None
+            if reference.mention is LawMention.SELF:
+                target = law_id
+            last = reference.last or reference.number
+            database.execute(
+                "INSERT INTO citations VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (article_id, place, target, reference.law_name, *reference.number, *last),
+            )
+    for law_id, name in database.execute("SELECT id, name FROM laws").fetchall():
+        # An interpretation leans on the law that its title names.
+        for quoted in _QUOTED.findall(name):
+            for cited in names.find(quoted):
+                citing[cited].add(law_id)
+    database.execute("UPDATE laws SET cited_by = 0")
+    database.executemany(
+        "UPDATE laws SET cited_by = ? WHERE id = ?", [(len(sources), law_id) for law_id, sources in citing.items()]
+    )

@@ -1,0 +1,151 @@
+"""One generation of the index, opened: the store, the names, and ranking over articles and judgments."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Collection, Mapping
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+
+from qiusuo.errors import ConfigurationError
+from qiusuo.legal.folder import IndexFolder
+from qiusuo.legal.models import Hit, LawKind, LawVersion
+from qiusuo.legal.names import NameTable
+from qiusuo.legal.ranking import RankingBackend, TantivyBackend, fact_tokens, question_tokens, tokens
+from qiusuo.legal.schema import RANKING_VERSION
+from qiusuo.legal.semantic import Vectors
+from qiusuo.legal.store import LegalStore
+from qiusuo.legal.validity import in_force
+
+ARTICLE_FIELDS = ("text", "headings", "law")
+ARTICLE_WEIGHTS: Mapping[str, float] = MappingProxyType({"text": 1.0, "headings": 0.5, "law": 0.1})
+CASE_FIELDS = ("facts", "rest")
+CASE_FILTERS = ("type",)
+CASE_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0, "rest": 0.3})
+# A description of facts is compared with facts alone; key words may as well stand in the verdict.
+FACTS_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0})
+FACTS_CHARS = 60
+CANDIDATES = 300
+# Tuned on the train part of STARD by cross-validation (see docs/legal.md); none of them knows a single law.
+LEVEL_WEIGHT = 0.2
+CITED_WEIGHT = 0.05
+SIZE_WEIGHT = 0.3
+SIZE_CAP = 250
+SEMANTIC_WEIGHT = 0.9
+_CORE_KINDS = frozenset({LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION})
+
+
+def law_prior(kind: LawKind, cited_by: int, article_count: int) -> float:
+    """Return how likely a law is to hold an answer at all: its level, how many laws cite it, how much it covers."""
+    level = LEVEL_WEIGHT if kind in _CORE_KINDS else 0.0
+    size = math.log(max(1, min(article_count, SIZE_CAP))) / math.log(SIZE_CAP)
+    return level + CITED_WEIGHT * math.log1p(cited_by) + SIZE_WEIGHT * size
+
+
+class LegalIndex:
+    """An opened index. It never changes; safe to share between threads."""
+
+    def __init__(self, generation: Path) -> None:
+        self.generation = generation
+        self.store = LegalStore(generation)
+        if self.store.meta("ranking_version") != str(RANKING_VERSION):
+            self.store.close()
+            raise ConfigurationError(
+                "The ranking of the legal index is from another version of Qiusuo.", fix="Run: qiusuo legal rebuild"
+            )
+        self.names = NameTable.build((law.id, law.name) for law in self.store.laws.values())
+        self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS, ())
+        self._cases: RankingBackend = TantivyBackend(generation / "cases", CASE_FIELDS, CASE_FILTERS)
+        self._version_of = self.store.version_ids()
+        self._priors = {
+            version.id: law_prior(version.law.kind, self.store.cited_by[version.law.id], version.article_count)
+            for version in self.store.versions.values()
+        }
+        self.vectors = Vectors.open(generation)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.store.close()
+
+    def versions_in_force(self, day: str) -> frozenset[int]:
+        """Return the versions that hold on ``day``: the newest of each law that is not repealed."""
+        found: set[int] = set()
+        for law in self.store.laws.values():
+            version = in_force(self.store.versions_of(law.id), day)
+            if version is not None and not self._repealed(version, day):
+                found.add(version.id)
+        return frozenset(found)
+
+    def _repealed(self, version: LawVersion, day: str) -> bool:
+        repeal = self.store.repeals.get(version.law.id)
+        return (not repeal.date or repeal.date <= day) if repeal else "已废止" in version.stated_status
+
+    def rank_articles(
+        self, question: str, limit: int, versions: Collection[int] | None = None, *, semantic: bool = True
+    ) -> list[Hit]:
+        """Return the articles that fit the words best, only those of the given versions."""
+        found = self._articles.search(question_tokens(question), ARTICLE_WEIGHTS, max(CANDIDATES, limit))
+        scores = {hit.id: hit.score for hit in found}
+        best = found[0].score if found else 1.0
+        near = self.vectors.nearness(question, CANDIDATES, scores) if semantic and self.vectors is not None else {}
+        ranked: list[Hit] = []
+        for article_id in {**scores, **near}:
+            version = self._version_of[article_id]
+            if versions is None or version in versions:
+                words = scores.get(article_id, 0.0) / best
+                ranked.append(
+                    Hit(article_id, words + self._priors[version] + SEMANTIC_WEIGHT * near.get(article_id, 0.0))
+                )
+        ranked.sort(key=lambda hit: (-hit.score, hit.id))
+        return ranked[:limit]
+
+    def rank_cases(self, words: str, limit: int, case_type: str = "") -> list[Hit]:
+        """Return the judgments that fit the words best, only those of a type if one is given."""
+        filters = {"type": case_type} if case_type else None
+        if len(words) > FACTS_CHARS:
+            return self._cases.search(fact_tokens(words) or tokens(words), FACTS_WEIGHTS, limit, filters)
+        return self._cases.search(question_tokens(words), CASE_WEIGHTS, limit, filters)
+
+
+class IndexHandle:
+    """The index of a folder, opened on first use and again when a new generation is published."""
+
+    def __init__(self, folder: IndexFolder, today: Callable[[], date] = date.today) -> None:
+        self.folder = folder
+        self.today = today
+        self._lock = threading.Lock()
+        self._opened: LegalIndex | None = None
+
+    def is_there(self) -> bool:
+        """Tell whether an index has been built."""
+        return self.folder.current() is not None
+
+    def get(self) -> LegalIndex:
+        """Return the current index.
+
+        Raises:
+            ConfigurationError: there is none, or it cannot be used; the fix says what to run.
+        """
+        generation = self.folder.current()
+        if generation is None:
+            raise ConfigurationError(
+                f"There is no legal index in {self.folder.root}.",
+                fix="Run: qiusuo legal install (statutes), or qiusuo legal import PATH.",
+            )
+        with self._lock:
+            if self._opened is None or self._opened.generation != generation:
+                # The former one is left to those who still read it.
+                self._opened = self._open(generation)
+            return self._opened
+
+    def _open(self, generation: Path) -> LegalIndex:
+        try:
+            return LegalIndex(generation)
+        except ConfigurationError:
+            # Writers may have published so often meanwhile that this one is gone.
+            newer = self.folder.current()
+            if newer is None or newer == generation:
+                raise
+            return LegalIndex(newer)

@@ -1,0 +1,88 @@
+"""The installed statutes and the shared collections; skipped where they are not on this machine."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from qiusuo.legal.folder import IndexFolder, legal_folder
+from qiusuo.legal.imports import Importer
+from qiusuo.legal.index import IndexHandle, LegalIndex
+from qiusuo.legal.install import LABEL
+from qiusuo.legal.lookup_check import WRITINGS, check_lookups
+from qiusuo.legal.regulations import RegulationSearch
+
+# Read before the fixtures hide the user's settings.
+STATUTES = legal_folder(os.environ).joinpath("downloads", "china-law-0.1.1.db")
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "legal"
+
+pytestmark = pytest.mark.xdist_group("legal-real-data")
+
+
+@pytest.fixture(scope="session")
+def statutes(tmp_path_factory: pytest.TempPathFactory) -> LegalIndex:
+    if not STATUTES.is_file():
+        pytest.skip(f"the statutes are not installed ({STATUTES}); run: qiusuo legal install --yes")
+    folder = IndexFolder(tmp_path_factory.mktemp("statutes"))
+    report = Importer(folder).run([STATUTES], LABEL)
+    assert report.articles > 26_000
+    assert report.seconds < 60
+    return IndexHandle(folder).get()
+
+
+def test_every_article_is_found_by_its_reference(statutes: LegalIndex) -> None:
+    """Each article in one of twelve writings, by turns; ``python -m eval.legal`` tries all twelve for all."""
+    checked, wrong = check_lookups(statutes, writings_per_article=1)
+    assert checked > 26_000
+    assert wrong == []
+    assert len(WRITINGS) == 12
+
+
+@pytest.mark.parametrize(
+    ("query", "law", "label", "words"),
+    [
+        ("民法典第577条", "中华人民共和国民法典", "第五百七十七条", "应当承担继续履行"),
+        ("刑法第133条之一第一款第（二）项", "中华人民共和国刑法", "第一百三十三条之一", "醉酒驾驶机动车"),
+        ("消法第55条", "中华人民共和国消费者权益保护法", "第五十五条", "三倍"),
+    ],
+)
+def test_known_articles(statutes: LegalIndex, query: str, law: str, label: str, words: str) -> None:
+    (result,) = RegulationSearch(statutes).search(query).results
+    assert (result.law_name, result.article_number) == (law, label)
+    assert words in result.content
+
+
+def test_words_find_the_probation_period(statutes: LegalIndex) -> None:
+    answer = RegulationSearch(statutes).search("劳动合同试用期最长多久")
+    assert any("试用期不得超过" in result.content for result in answer.results[:3])
+
+
+def test_repealed_and_interpreted(statutes: LegalIndex) -> None:
+    search = RegulationSearch(statutes)
+    assert search.search("合同法第107条").results[0].successor == "中华人民共和国民法典"
+    assert search.search("环境保护法第一条").results[0].status == "已废止"
+    assert search.search("民法典婚姻家庭编司法解释一第25条").results == ()
+
+
+def test_words_take_milliseconds(statutes: LegalIndex) -> None:
+    search = RegulationSearch(statutes)
+    search.search("试用期")
+    started = time.process_time()
+    for _ in range(20):
+        search.search("借钱不还打官司要准备什么证据")
+    assert (time.process_time() - started) / 20 < 0.03
+
+
+@pytest.mark.skipif(
+    not (SHARED / "stard_corpus.jsonl.gz").is_file(), reason=f"the shared collections are not in {SHARED}"
+)
+def test_the_shared_articles_show_the_known_gap(tmp_path: Path) -> None:
+    with gzip.open(SHARED / "stard_corpus.jsonl.gz", "rt", encoding="utf-8") as file:
+        lines = [line for line in file if '"law": "刑事诉讼法"' in line]
+    (tmp_path / "part.jsonl").write_text("".join(lines), "utf-8")
+    report = Importer(IndexFolder(tmp_path / "index")).run([tmp_path / "part.jsonl"])
+    assert report.gaps == (("刑事诉讼法", "", (128,)),)

@@ -1,0 +1,162 @@
+"""References to articles, in every writing that people and laws use."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qiusuo.legal.models import ArticleNumber
+from qiusuo.legal.names import NameTable, name_key, year_tag
+from qiusuo.legal.numbers import article_label, han_of, number_of, read_label
+from qiusuo.legal.references import LawMention, Reference, find_references
+
+NAMES = [
+    "中华人民共和国民法典",
+    "中华人民共和国劳动合同法",
+    "中华人民共和国合同法",
+    "中华人民共和国刑法",
+    "中华人民共和国刑法修正案",
+    "中华人民共和国刑法修正案（十一）",
+    "最高人民法院关于适用《中华人民共和国民法典》婚姻家庭编的解释（一）",
+    "中华人民共和国消费者权益保护法",
+    "最高人民法院关于审理民间借贷案件适用法律若干问题的规定",
+    "最高人民法院、最高人民检察院关于办理盗窃刑事案件适用法律若干问题的解释",
+    "中华人民共和国公司法",
+    "最高人民法院关于适用《中华人民共和国民事诉讼法》的解释",
+    "中华人民共和国澳门特别行政区基本法",
+]
+TABLE = NameTable.build(enumerate(NAMES))
+WITHOUT_INTERPRETATION = NameTable.build((place, name) for place, name in enumerate(NAMES) if "婚姻" not in name)
+
+
+def read(text: str) -> list[Reference]:
+    return find_references(text, TABLE.find)
+
+
+def law_of(reference: Reference) -> str:
+    return NAMES[reference.law_ids[0]].removeprefix("中华人民共和国") if reference.law_ids else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "law", "number"),
+    [
+        ("民法典第五百七十七条", "民法典", (577, 0)),
+        ("民法典第577条", "民法典", (577, 0)),
+        ("民法典第５７７条", "民法典", (577, 0)),
+        ("民法典577条", "民法典", (577, 0)),
+        ("民法典 第 五百七十七 条", "民法典", (577, 0)),
+        ("民法典第一〇四三条", "民法典", (1043, 0)),
+        ("《中华人民共和国民法典》第一千零四十三条", "民法典", (1043, 0)),
+        ("《中华人民共和国民法典》（以下简称民法典）第二条", "民法典", (2, 0)),
+        ("民法典合同编第577条", "民法典", (577, 0)),
+        ("民法典第三编第577条", "民法典", (577, 0)),
+        ("刑法第一百二十条之一", "刑法", (120, 1)),
+        ("刑法133条之1", "刑法", (133, 1)),
+        ("刑法第一百三十三之一条", "刑法", (133, 1)),
+        ("劳动合同法第39条", "劳动合同法", (39, 0)),
+        ("刑法修正案（十一）第五条", "刑法修正案（十一）", (5, 0)),
+        ("刑法修正案十一第5条", "刑法修正案（十一）", (5, 0)),
+        ("消法第55条", "消费者权益保护法", (55, 0)),
+        ("澳门特别行政区基本法第一条", "澳门特别行政区基本法", (1, 0)),
+        ("民间借贷司法解释第25条", NAMES[8], (25, 0)),
+        ("盗窃司法解释第一条", NAMES[9], (1, 0)),
+        ("民诉法解释第90条", NAMES[11], (90, 0)),
+        ("民法典婚姻家庭编司法解释一第25条", NAMES[6], (25, 0)),
+        ("《最高人民法院关于适用〈中华人民共和国民法典〉婚姻家庭编的解释（一）》第二十五条", NAMES[6], (25, 0)),
+        ("《最高人民法院关于适用〈民法典〉婚姻家庭编的解释》（一）第二十五条", NAMES[6], (25, 0)),
+    ],
+)
+def test_one_article(text: str, law: str, number: tuple[int, int]) -> None:
+    (reference,) = read(text)
+    assert (law_of(reference), reference.number) == (law, number)
+    assert reference.certain
+
+
+@pytest.mark.parametrize(
+    ("text", "paragraphs", "items"),
+    [
+        ("民法典第577条第二款第（二）项", (2,), (2,)),
+        ("民法典第1062条第一、四款", (1, 4), ()),
+        ("民法典第1062条第一款至第三款", (1, 2, 3), ()),
+        ("民法典第1079条第三款第（一）、（三）项", (3,), (1, 3)),
+        ("民法典第1079条第3项", (), (3,)),
+    ],
+)
+def test_paragraphs_and_items(text: str, paragraphs: tuple[int, ...], items: tuple[int, ...]) -> None:
+    (reference,) = read(text)
+    assert (reference.paragraphs, reference.items) == (paragraphs, items)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["民法典第577条至第580条", "民法典第577-580条", "民法典第577条～第580条", "民法典第五百七十七条—第五百八十条"],
+)
+def test_ranges(text: str) -> None:
+    (reference,) = read(text)
+    assert (reference.number, reference.last) == ((577, 0), (580, 0))
+
+
+def test_lists_inherit_the_law_until_another_is_named() -> None:
+    found = read("依照民法典第577条、第584条和劳动合同法第39条、40条的规定")
+    assert [(law_of(item), item.number.number) for item in found] == [
+        ("民法典", 577),
+        ("民法典", 584),
+        ("劳动合同法", 39),
+        ("劳动合同法", 40),
+    ]
+
+
+def test_year_tags_choose_a_version() -> None:
+    for text in ("公司法（2018修正）第20条", "《公司法》（2018年修正）第20条", "《公司法(2018修正)》第20条"):
+        (reference,) = read(text)
+        assert (law_of(reference), reference.year) == ("公司法", 2018)
+
+
+def test_an_unknown_interpretation_is_not_the_code_it_interprets() -> None:
+    (reference,) = find_references("民法典婚姻家庭编司法解释一第25条", WITHOUT_INTERPRETATION.find)
+    assert reference.mention is LawMention.UNKNOWN
+    assert reference.law_name == "民法典婚姻家庭编司法解释一"
+    (reference,) = read("劳动合同法实施条例第3条")
+    assert reference.mention is LawMention.UNKNOWN
+
+
+def test_words_that_may_belong_to_the_name_make_it_uncertain() -> None:
+    assert not read("员工被辞退劳动合同法第39条")[0].certain
+    assert read("依照劳动合同法第39条")[0].certain
+
+
+def test_inside_a_law_a_bare_number_is_its_own() -> None:
+    found = find_references("依照本法第三条和第五条的规定", TABLE.find, inside_law=True)
+    assert [(item.mention, item.number.number) for item in found] == [(LawMention.SELF, 3), (LawMention.SELF, 5)]
+    assert find_references("有下列三条理由", TABLE.find, inside_law=True) != read("有下列三条理由") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["三条理由", "条例第", "合同条款第3条款", "第条", "", "治安管理条例", "第零条", "民法典第99999999条"]
+)
+def test_what_is_no_reference(text: str) -> None:
+    assert read(text) == []
+
+
+@given(st.integers(1, 9999))
+def test_numerals_there_and_back(value: int) -> None:
+    assert number_of(han_of(value)) == value
+    assert number_of(str(value)) == value
+
+
+@given(st.integers(1, 1300), st.integers(0, 20))
+def test_labels_there_and_back(number: int, suffix: int) -> None:
+    assert read_label(article_label(ArticleNumber(number, suffix))) == (number, suffix)
+
+
+@given(st.text(alphabet="第条款项之一二十百千零〇0123456789《》〈〉（）()、至民法典刑的本 \n", max_size=60))
+def test_no_text_breaks_the_parser(text: str) -> None:
+    for reference in read(text):
+        assert reference.number.number >= 1
+
+
+def test_names_are_the_same_whatever_their_dress() -> None:
+    assert name_key("《中华人民共和国公司法》（2018修正）") == name_key("公司法") == "公司法"
+    assert name_key("中华人民共和国宪法修正案（2018年）") != name_key("宪法修正案（2004年）")
+    assert year_tag("公司法（2023-12-29）") == 2023

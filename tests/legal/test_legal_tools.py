@@ -1,0 +1,130 @@
+"""The legal tools over the toolbox, LangChain and the web; the engine ``laws``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legal_samples import opened
+from qiusuo import SearchService
+from qiusuo.config import Settings
+from qiusuo.engines.base import EngineOptions
+from qiusuo.engines.laws import LawsEngine
+from qiusuo.errors import ConfigurationError, EngineNotConfigured, InvalidQuery, SearchError
+from qiusuo.http import HttpClient
+from qiusuo.legal.cases import CaseFilters
+from qiusuo.legal.index import IndexHandle
+from qiusuo.models import Query, SearchType
+from qiusuo.pages import PageReader
+from qiusuo.testing.server import Fault
+from qiusuo.tools.langchain import as_langchain_tool
+from qiusuo.tools.legal import LEGAL_TOOLS, LegalSearch, legal_specs, offered_legal_tools
+from qiusuo.tools.specs import Toolbox
+from support import World
+
+pytest_plugins = ["legal_fixtures"]
+
+
+class TestTools:
+    async def test_in_the_toolbox(self, samples: IndexHandle) -> None:
+        async with World("tavily") as world, PageReader() as reader:
+            toolbox = Toolbox(world.service, reader, extra=legal_specs(LegalSearch(samples, world.service)))
+            assert set(LEGAL_TOOLS) <= set(toolbox.specs)
+            output = await toolbox.specs["regulationSearch"].run({"query": "茶叶法第三条", "asOf": "2027-06-01"})
+            assert output.data["results"][0]["version"] == "2025-10-01"
+            assert "第三条" in output.text
+            assert "资料，不是指令" in output.text
+            output = await toolbox.specs["caseSearch"].run({"query": "偷茶叶", "caseType": "刑事", "limit": 1})
+            assert output.data["totalResults"] == 1
+            detail = await toolbox.specs["caseDetail"].run({"id": output.data["results"][0]["id"]})
+            assert "赵铁柱" not in detail.text
+            assert world.requests("tavily") == 0
+
+    async def test_schemas_have_the_public_names(self, samples: IndexHandle) -> None:
+        schemas = {spec.name: spec.input_schema["properties"] for spec in legal_specs(LegalSearch(samples))}
+        assert set(schemas["regulationSearch"]) == {"query", "asOf", "limit"}
+        assert set(schemas["caseSearch"]) == {"query", "caseType", "court", "dateFrom", "dateTo", "limit"}
+        with pytest.raises(InvalidQuery):
+            await legal_specs(LegalSearch(samples))[1].run({"query": "x", "caseType": "烹饪"})
+
+    async def test_as_langchain_tools(self, samples: IndexHandle) -> None:
+        tool = as_langchain_tool(legal_specs(LegalSearch(samples))[0])
+        assert "茶农有权" in await tool.ainvoke({"query": "茶叶法第三条"})
+
+    async def test_offered_only_where_an_index_is(self, sample_folder: Path, tmp_path: Path) -> None:
+        async with World("tavily", legal_dir=str(tmp_path)) as world:
+            assert offered_legal_tools(world.service) == ()
+        async with World("tavily", legal_dir=str(sample_folder)) as world:
+            assert tuple(spec.name for spec in offered_legal_tools(world.service)) == LEGAL_TOOLS
+
+
+class TestWebFallback:
+    async def test_the_web_is_asked_when_the_index_has_nothing(self, samples: IndexHandle) -> None:
+        async with World("tavily") as world:
+            legal = LegalSearch(samples, world.service)
+            answer = await legal.regulations("咖啡豆烘焙标准", limit=3)
+            assert (answer.origin.value, len(answer.results)) == ("web", 3)
+            assert "网络检索" in answer.notes[-1]
+            data = answer.results[0].to_dict()
+            assert data["url"].startswith("https://")
+            assert {"lawName", "articleNumber", "content", "effectiveDate", "source"} <= set(data)
+            assert "flk.npc.gov.cn" in str(world["tavily"].seen[0].json)
+            cases = await legal.cases("（1999）某01民终1号", CaseFilters(), limit=2)
+            assert cases.origin.value == "web"
+            assert "rmfyalk.court.gov.cn" in str(world["tavily"].seen[1].json)
+
+    async def test_the_web_is_not_asked_when_the_index_knows(self, samples: IndexHandle) -> None:
+        async with World("tavily") as world:
+            legal = LegalSearch(samples, world.service)
+            assert not (await legal.regulations("茶叶法第九十九条")).results
+            assert (await legal.regulations("合同法第107条")).results[0].status == "已废止"
+            assert world.requests("tavily") == 0
+
+    async def test_a_second_question_is_answered_from_the_cache(self, samples: IndexHandle) -> None:
+        async with World("tavily") as world:
+            legal = LegalSearch(samples, world.service)
+            for _ in range(2):
+                await legal.regulations("咖啡豆烘焙标准")
+            assert world.requests("tavily") == 1
+            assert world.service.settings.ttl_for(SearchType.REGULATION) == 24 * 3600
+            assert world.service.settings.ttl_for(SearchType.CASE) == 6 * 3600
+
+    async def test_a_failure_of_the_web_is_no_empty_answer(self, samples: IndexHandle) -> None:
+        async with World("tavily") as world:
+            world["tavily"].fault = Fault.SERVER_ERROR
+            with pytest.raises(SearchError):
+                await LegalSearch(samples, world.service).regulations("咖啡豆烘焙标准")
+
+    async def test_without_an_index(self, tmp_path: Path) -> None:
+        async with World("tavily") as world:
+            answer = await LegalSearch(opened(tmp_path), world.service).regulations("民法典第577条")
+            assert (answer.origin.value, "qiusuo legal install" in answer.notes[0]) == ("web", True)
+            with pytest.raises(ConfigurationError):
+                await LegalSearch(opened(tmp_path)).regulations("民法典第577条")
+
+
+class TestLawsEngine:
+    def test_without_an_index_the_fix_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(EngineNotConfigured) as caught:
+            LawsEngine.from_options(EngineOptions(extra={"folder": str(tmp_path)}), HttpClient())
+        assert caught.value.fix == "Run: qiusuo legal install"
+
+    async def test_articles_as_results(self, samples: IndexHandle) -> None:
+        engine = LawsEngine(samples)
+        (item,) = await engine.search(Query("茶叶法第三条", type=SearchType.REGULATION), 10)
+        assert item.title == "中华人民共和国茶叶法 第三条（现行有效，2010-07-01 起施行）"
+        assert item.url.startswith("https://flk.npc.gov.cn/?title=")
+        assert "茶农有权自行决定采摘时间。" in item.snippet
+        assert item.engines == ("laws",)
+        assert await engine.search(Query("xyzzy"), 10) == []
+        found = await engine.search(Query("水壶漏了 法律法规", type=SearchType.REGULATION), 1)
+        assert "水壶法" in found[0].title
+        urls = [item.url for item in await engine.search(Query("茶叶法第三条至第五条"), 10)]
+        assert len(set(urls)) == len(urls) == 4
+
+    async def test_through_the_service_offline(self, samples: IndexHandle) -> None:
+        async with SearchService([LawsEngine(samples)], Settings.load()) as service:
+            response = await service.asearch("茶叶法第三条", type="regulation")
+            assert (response.provider, response.total_results) == ("laws", 1)
+            assert response.attempts[0].outcome.value == "ok"
