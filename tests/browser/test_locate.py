@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -139,3 +140,18 @@ def test_playwright_is_loaded_by_the_first_search_only() -> None:
         "assert not {'playwright', 'selectolax'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own interpreter and text
+
+
+def test_the_doctor_gives_the_guidance_where_no_browser_is_found(tmp_path: Path) -> None:
+    environment = {
+        "PATH": str(tmp_path),
+        "HOME": str(tmp_path),
+        "SEARCH_PROVIDER_PRIORITY": "google",
+        "QIUSUO_LANG": "en",
+    }
+    command = [sys.executable, "-m", "qiusuo", "doctor", "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - this interpreter
+    findings = {finding["code"]: finding for finding in json.loads(done.stdout)["findings"]}
+    assert done.returncode == 3
+    assert "chromium" in findings["chrome.missing"]["fix"]
+    assert "QIUSUO_CHROME" in findings["chrome.missing"]["fix"]

@@ -69,7 +69,17 @@ _OTHER_TEXTS: Final[Mapping[str, Texts]] = {
             "Start Redis, or correct QIUSUO_REDIS_URL.",
         ),
     ),
-    "chrome.ok": Texts(Wording("Chrome：{path}"), Wording("Chrome: {path}")),
+    "chrome.ok": Texts(
+        Wording(
+            "Chrome：{path}",
+            "google 引擎只在点名使用或没有其他引擎时参与；谷歌的条款限制自动查询，见 docs/google.zh-CN.md。",
+        ),
+        Wording(
+            "Chrome: {path}",
+            "The google engine joins only when named or when nothing else is there; Google's terms restrict automated "
+            "queries, see docs/google.md.",
+        ),
+    ),
     "chrome.missing": Texts(
         Wording("没有找到 Chrome 或 Chromium：{message}", "Google 引擎需要它。", "{fix}"),
         Wording("No browser was found: {message}", "The google engine needs it.", "{fix}"),
