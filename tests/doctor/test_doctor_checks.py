@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import shutil
-import socket
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from doctor_support import causes, diagnose, is_green
-from qiusuo.cli.app import app
 from qiusuo.config import Settings
-from qiusuo.doctor import Finding, Level, examine, startup_notices, worst_level
+from qiusuo.doctor import Finding, Level, examine, startup_notices
 from qiusuo.doctor import run as doctor_run
 from qiusuo.doctor.context import Context
-from qiusuo.doctor.findings import anchor
 from qiusuo.doctor.searxng import _old
 from qiusuo.doctor.system import clock_findings
-from qiusuo.doctor.wire import Reach, reach
-from qiusuo.doctor.words import TEXTS
 from qiusuo.errors import EngineNotConfigured
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
 from qiusuo.testing.providers.brave import Brave
@@ -399,104 +391,3 @@ class TestStartUp:
 
         monkeypatch.setattr(doctor_run, "examine", crash)
         assert await startup_notices(Settings.load()) == []
-
-
-class TestCommand:
-    def run(self, *arguments: str) -> tuple[int, Any]:
-        result = CliRunner().invoke(app, ["doctor", *arguments])
-        return result.exit_code, json.loads(result.stdout) if "--json" in arguments else result.output
-
-    def test_exit_codes_and_json(self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer) -> None:
-        provider = server.provider
-        assert isinstance(provider, Searxng)
-        monkeypatch.setenv("SEARXNG_URL", server.url)
-        code, data = self.run("--json")
-        assert (code, data["level"] in {"ok", "note"}, data["exitCode"]) == (0, True, 0)
-        monkeypatch.setenv("SEARCH_TIMEOUT", "soon")
-        code, data = self.run("--json")
-        assert (code, data["level"]) == (1, "warning")
-        provider.json_on = False
-        code, data = self.run("--json")
-        assert (code, data["level"]) == (3, "problem")
-        (finding,) = [one for one in data["findings"] if one["level"] == "problem"]
-        assert finding.keys() == {"check", "code", "level", "what", "why", "fix", "commands", "guide", "docsUrl"}
-        assert finding["guide"] == "docs/troubleshooting.md#searxng-json-off"
-        assert finding["docsUrl"].startswith("https://docs.searxng.org/")
-        assert self.run("--settings-file", "/nowhere/settings.yml")[0] == 2
-
-    def test_text_in_both_languages(self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer) -> None:
-        provider = server.provider
-        assert isinstance(provider, Searxng)
-        provider.json_on = False
-        monkeypatch.setenv("SEARXNG_URL", server.url)
-        assert "its JSON API is off (HTTP 403)" in self.run()[1]
-        monkeypatch.setenv("QIUSUO_LANG", "zh")
-        code, output = self.run()
-        assert code == 3
-        assert "没有开启 JSON 接口" in output
-        assert "$ qiusuo doctor --fix --settings-file /path/to/settings.yml" in output
-        assert "docs/troubleshooting.zh-CN.md#searxng-json-off" in output
-
-    def test_fix(self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer, tmp_path: Path) -> None:
-        provider = server.provider
-        assert isinstance(provider, Searxng)
-        monkeypatch.setenv("SEARXNG_URL", server.url)
-        assert "nothing that can be repaired" in self.run("--fix")[1]
-        provider.json_on = False
-        assert self.run("--fix")[0] == 2  # which file?
-        file = tmp_path / "settings.yml"
-        file.write_text("use_default_settings: true\nsearch:\n  formats: [html]\n")
-        code, output = self.run("--fix", "--settings-file", str(file))
-        assert code == 3  # it is not green before the restart
-        assert "backup" in output
-        assert file.read_text() == 'use_default_settings: true\nsearch:\n  formats: ["html", "json"]\n'
-        (backup,) = tmp_path.glob("settings.yml.*.bak")
-        assert "formats: [html]" in backup.read_text()
-
-
-class TestWords:
-    def test_both_languages_fill_in_the_same_values(self) -> None:
-        for code, texts in TEXTS.items():
-            used = [set(re.findall(r"\{(\w+)\}", "".join(wording))) for wording in (texts.chinese, texts.english)]
-            assert used[0] == used[1], code
-            for chinese, english in zip(texts.chinese, texts.english, strict=True):
-                assert bool(chinese) == bool(english), code
-
-    @pytest.mark.parametrize("page", ["troubleshooting.md", "troubleshooting.zh-CN.md"])
-    def test_the_guide_treats_every_cause(self, page: str) -> None:
-        text = (DOCS / page).read_text()
-        silent = {
-            "searxng.ok", "searxng.ready", "searxng.none", "searxng.some_silent", "searxng.old", "search.ok",
-            "provider.ok", "provider.usage", "provider.not_probed", "provider.keyless", "redis.ok", "chrome.ok",
-            "legal.ok", "legal.none",
-        }  # fmt: skip
-        missing = [code for code in TEXTS.keys() - silent if f'<a id="{anchor(code)}"></a>' not in text]
-        assert missing == []
-
-    def test_the_worst_level(self) -> None:
-        assert worst_level([]) is Level.OK
-        assert (
-            worst_level([Finding("redis.failed", Level.WARNING), Finding("search.off", Level.PROBLEM)]) is Level.PROBLEM
-        )
-
-
-class TestReach:
-    @pytest.mark.parametrize(
-        ("error", "expected"),
-        [
-            (ConnectionRefusedError(111, "Connection refused"), Reach.REFUSED),
-            (OSError("Multiple exceptions: [Errno 111] Connect call failed ('::1', 1), [Errno 111] …"), Reach.REFUSED),
-            (OSError("Multiple exceptions: [Errno 99] Cannot assign, [Errno 111] Connect call failed"), Reach.REFUSED),
-            (OSError(113, "No route to host"), Reach.UNREACHABLE),
-            (TimeoutError(), Reach.UNREACHABLE),
-            (socket.gaierror(-2, "Name or service not known"), Reach.DNS),
-        ],
-    )
-    async def test_errors_of_the_network_are_told_apart(
-        self, monkeypatch: pytest.MonkeyPatch, error: OSError, expected: Reach
-    ) -> None:
-        async def fail(*_: object) -> None:
-            raise error
-
-        monkeypatch.setattr(asyncio, "open_connection", fail)
-        assert await reach("http://host:1") is expected
