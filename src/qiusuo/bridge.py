@@ -30,7 +30,7 @@ class SyncBridge:
         future = self.submit(work)
         try:
             return future.result()
-        except BaseException:
+        except BaseException:  # whatever ends the waiting, an interrupt too, ends the work
             future.cancel()
             raise
 

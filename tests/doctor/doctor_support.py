@@ -10,6 +10,7 @@ import pytest
 
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
+from qiusuo.testing import Answer, Provider, Seen
 
 
 async def diagnose(monkeypatch: pytest.MonkeyPatch, url: str, **options: Any) -> list[Finding]:
@@ -29,3 +30,16 @@ def causes(findings: Sequence[Finding]) -> list[str]:
 def is_green(findings: Sequence[Finding]) -> bool:
     """Tell whether all is well with a SearXNG that is there."""
     return not causes(findings) and bool({"searxng.ok", "searxng.ready"} & {finding.code for finding in findings})
+
+
+class Canned(Provider):
+    """Answers everything alike."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def authorized(self, seen: Seen) -> bool:  # noqa: ARG002 - anybody
+        return True
+
+    def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - always the same
+        return self._answer

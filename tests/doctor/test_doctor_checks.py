@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
-from doctor_support import causes, diagnose, is_green
+from doctor_support import Canned, causes, diagnose, is_green
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine, startup_notices
 from qiusuo.doctor import run as doctor_run
@@ -19,7 +18,7 @@ from qiusuo.doctor.context import Context
 from qiusuo.doctor.searxng import _old
 from qiusuo.doctor.system import clock_findings
 from qiusuo.errors import EngineNotConfigured
-from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
+from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.exa import Exa
 from qiusuo.testing.providers.searxng import Searxng
@@ -30,29 +29,7 @@ from searxng_process import free_port
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.fixture(autouse=True)
-def _own_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("QIUSUO_LANG", "en")
-
-
-@pytest.fixture
-def server() -> Iterator[ProviderServer]:
-    with ProviderServer(Searxng()) as running:
-        yield running
-
-
-class Canned(Provider):
-    """Answers everything alike."""
-
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-
-    def authorized(self, seen: Seen) -> bool:  # noqa: ARG002 - anybody
-        return True
-
-    def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - always the same
-        return self._answer
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 class TestAddress:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,35 +17,13 @@ from qiusuo.doctor import Finding, Level, worst_level
 from qiusuo.doctor.findings import anchor
 from qiusuo.doctor.wire import Reach, reach
 from qiusuo.doctor.words import TEXTS
-from qiusuo.testing import Answer, Provider, ProviderServer, Seen
+from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.fixture(autouse=True)
-def _own_data_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("QIUSUO_LANG", "en")
-
-
-@pytest.fixture
-def server() -> Iterator[ProviderServer]:
-    with ProviderServer(Searxng()) as running:
-        yield running
-
-
-class Canned(Provider):
-    """Answers everything alike."""
-
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
-
-    def authorized(self, seen: Seen) -> bool:  # noqa: ARG002 - anybody
-        return True
-
-    def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - always the same
-        return self._answer
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 class TestCommand:

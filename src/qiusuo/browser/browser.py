@@ -136,7 +136,7 @@ class _Keeper:
             raise visit.unavailable(str(problem), problem.fix) from None
         except asyncio.CancelledError:
             raise
-        except BaseException:
+        except BaseException:  # a start that failed in any way is not waited for again
             self._forget(start)
             raise
         if not chrome.alive:

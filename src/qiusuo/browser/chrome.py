@@ -130,7 +130,7 @@ class Chrome:
         work = asyncio.create_task(tab.view(visit))
         try:
             view = await asyncio.shield(work)
-        except BaseException:
+        except BaseException:  # a cancelled search too gives its page back
             self._later(self._discard(tab, work))
             raise
         if tab.settled:

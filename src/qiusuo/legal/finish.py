@@ -29,7 +29,7 @@ def finish(database: sqlite3.Connection) -> None:
         _repeals(database)
         _effective_days(database)
         _citations(database)
-    except BaseException:
+    except BaseException:  # an interrupt too leaves nothing half done
         database.execute("ROLLBACK")
         raise
     database.execute("COMMIT")

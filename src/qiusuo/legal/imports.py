@@ -167,7 +167,7 @@ class Importer:
                     writer.begin()
             progress.done = True
             writer.commit(progress)
-        except BaseException:
+        except BaseException:  # an interrupt too leaves nothing half done
             if writer.database.in_transaction:
                 writer.database.execute("ROLLBACK")
             raise

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import socket
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -99,7 +100,7 @@ _CANNED: Mapping[Fault, Callable[[], Answer]] = {
 }
 
 
-class Provider:
+class Provider(ABC):
     """How one provider talks. Subclasses give its shapes; the server does the wire."""
 
     key: ClassVar[str] = "test-key-0123456789abcdef"
@@ -112,9 +113,9 @@ class Provider:
         """Tell whether the request carries the key where this provider wants it."""
         return seen.headers.get("authorization") == f"Bearer {self.key}"
 
+    @abstractmethod
     def answer(self, seen: Seen) -> Answer:
         """Answer a good request."""
-        raise NotImplementedError
 
     def nothing(self, seen: Seen) -> Answer:
         """Answer a good request for which nothing was found."""
