@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -22,6 +23,12 @@ from qiusuo.tools.specs import Toolbox
 from support import World
 
 pytestmark = pytest.mark.xdist_group("mcp")
+
+
+@pytest.fixture(autouse=True)
+def _no_legal_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Hide an index that the user of this machine may have installed: its tools would be offered too."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def stdio(here: World, **env: str) -> StdioServerParameters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -14,6 +15,12 @@ from qiusuo.web.mcp import mcp_extension
 from web_server import WebServer
 
 pytestmark = pytest.mark.xdist_group("mcp")
+
+
+@pytest.fixture(autouse=True)
+def _no_legal_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Hide an index that the user of this machine may have installed: its tools would be offered too."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
 def text_of(result: Any) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, Joins, SearchEngine, Storing
 from qiusuo.errors import EngineNotConfigured, SearchError, Unavailable
 from qiusuo.http import HttpClient
-from qiusuo.models import Query, SearchResultItem, SearchType
+from qiusuo.models import Query, SearchResultItem
 
 if TYPE_CHECKING:
     from qiusuo.legal.index import IndexHandle
@@ -24,7 +24,6 @@ class LawsEngine(SearchEngine):
     name = "laws"
     label = "Laws on this machine 本地法律库"
     docs_url = "https://flk.npc.gov.cn/"
-    search_types: ClassVar[frozenset[SearchType]] = frozenset({SearchType.REGULATION})
     features = frozenset({Feature.LANGUAGE, Feature.REGION, Feature.INCLUDE_DOMAINS})
     costs_money = False
     priority = 5

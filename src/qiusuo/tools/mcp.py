@@ -29,12 +29,22 @@ _READ_ONLY = types.ToolAnnotations(
 )
 
 
-def create_server(
-    toolbox: Toolbox,
-    *,
-    extra: Sequence[str] = (),
-    user_of: Callable[[ServerRequestContext[Any, Any]], str | None] = lambda _context: None,
-) -> Server[Any]:
+UserOf = Callable[[ServerRequestContext[Any, Any]], str | None]
+"""Tells whose limits a call counts against."""
+
+
+def _nobody(_context: ServerRequestContext[Any, Any]) -> None:
+    return None
+
+
+def offer(service: SearchService, reader: PageReader, *, user_of: UserOf = _nobody) -> Server[Any]:
+    """Return the server with every tool that can be used here: the legal ones where an index is installed."""
+    legal = offered_legal_tools(service)
+    toolbox = Toolbox(service, reader, extra=legal)
+    return create_server(toolbox, extra=[spec.name for spec in legal], user_of=user_of)
+
+
+def create_server(toolbox: Toolbox, *, extra: Sequence[str] = (), user_of: UserOf = _nobody) -> Server[Any]:
     """Return an MCP server over a toolbox.
 
     ``extra`` names more of its tools to offer; ``user_of`` tells whose limits a call counts against.
@@ -76,8 +86,7 @@ def create_server(
 async def serve_stdio(settings: Settings | None = None) -> None:
     """Serve one client over standard input and output until it hangs up."""
     async with SearchService.from_settings(settings) as service, PageReader() as reader:
-        legal = offered_legal_tools(service)
-        server = create_server(Toolbox(service, reader, extra=legal), extra=[spec.name for spec in legal])
+        server = offer(service, reader)
         async with stdio_server() as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 

@@ -7,8 +7,7 @@ from typing import Any
 from mcp.server import ServerRequestContext
 from mcp.server.transport_security import TransportSecuritySettings
 
-from qiusuo.tools.mcp import create_server
-from qiusuo.tools.specs import Toolbox
+from qiusuo.tools.mcp import offer
 from qiusuo.web.backend import Backend, Extension
 
 PATH = "/mcp"
@@ -16,7 +15,7 @@ PATH = "/mcp"
 
 def mcp_extension(backend: Backend) -> Extension:
     """Return the MCP endpoint; searches count against the user whom the guard has found."""
-    server = create_server(Toolbox(backend.service, backend.reader), user_of=_user_of)
+    server = offer(backend.service, backend.reader, user_of=_user_of)
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         # The guard has checked host and origin already, by the server's own settings.

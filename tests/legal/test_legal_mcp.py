@@ -1,0 +1,24 @@
+"""The legal tools over MCP, as a server offers them."""
+
+from __future__ import annotations
+
+import pytest
+from mcp import Client
+
+from qiusuo.legal.index import IndexHandle
+from qiusuo.tools.legal import LEGAL_TOOLS
+from qiusuo.web.mcp import mcp_extension
+from web_server import WebServer
+
+pytest_plugins = ["legal_fixtures"]
+pytestmark = pytest.mark.xdist_group("mcp")
+
+
+async def test_the_legal_tools_are_offered_where_an_index_is_installed(samples: IndexHandle) -> None:
+    with WebServer.over("tavily", extensions=[mcp_extension], legal_dir=str(samples.folder.root)) as server:
+        async with Client(f"{server.url}/mcp") as client:
+            tools = {tool.name for tool in (await client.list_tools()).tools}
+            assert tools == {"web_search", "fetch_page", *LEGAL_TOOLS}
+            result = await client.call_tool("regulationSearch", {"query": "茶叶法第三条"})
+            assert not result.is_error
+            assert "第三条" in result.content[0].text  # type: ignore[union-attr]
