@@ -26,6 +26,18 @@
     │   ├── PageTimeout            not read in time
     │   ├── PageTooLarge           larger than the limit
     │   └── UnsupportedPage        a kind of file that has no readable text for us
+    ├── ModelError                 the language model could not answer
+    │   ├── ModelNotConfigured     its provider's package, key or file is missing
+    │   ├── ModelAuthFailed        the provider does not accept the key
+    │   ├── ModelRateLimited       too many requests, or no credit left
+    │   ├── ModelTimeout           no answer in time
+    │   ├── ModelUnavailable       not reachable, or answers 5xx
+    │   ├── ContextOverflow        the conversation is longer than the model can take
+    │   ├── ModelRejected          the provider refused this very request
+    │   └── ModelBroken            the stream broke off or made no sense
+    ├── SessionError               a conversation cannot be used
+    │   ├── SessionNotFound        there is no such conversation, or it is somebody else's
+    │   └── SessionBusy            another turn of it is still running
     └── AllEnginesFailed           every engine was tried; ``attempts`` has the receipt
 
 Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each
@@ -204,6 +216,72 @@ class UnsupportedPage(PageError):
     """The address leads to a kind of file that is not read."""
 
     outcome = Outcome.BAD_RESPONSE
+
+
+class ModelError(SearchError):
+    """The language model could not answer; ``engine`` is its name."""
+
+
+class ModelNotConfigured(ModelError, ConfigurationError):
+    """A model was named, but what it needs is missing."""
+
+    outcome = Outcome.DISABLED
+
+
+class ModelAuthFailed(ModelError):
+    """The model's provider does not accept the key."""
+
+    outcome = Outcome.AUTH
+
+
+class ModelRateLimited(ModelError):
+    """The model's provider asks us to slow down, or the credit is used up."""
+
+    outcome = Outcome.RATE_LIMITED
+
+
+class ModelTimeout(ModelError, TimeoutError):
+    """The model did not answer in time."""
+
+    outcome = Outcome.TIMEOUT
+
+
+class ModelUnavailable(ModelError):
+    """The model's server cannot be reached or is broken."""
+
+    outcome = Outcome.UNAVAILABLE
+
+
+class ContextOverflow(ModelError):
+    """The conversation is longer than the model can take."""
+
+    outcome = Outcome.BAD_RESPONSE
+
+
+class ModelRejected(ModelError):
+    """The provider refused this very request."""
+
+    outcome = Outcome.BAD_RESPONSE
+
+
+class ModelBroken(ModelError):
+    """The model's answer broke off or made no sense."""
+
+    outcome = Outcome.BAD_RESPONSE
+
+
+class SessionError(SearchError):
+    """A conversation cannot be used."""
+
+    outcome = Outcome.UNAVAILABLE
+
+
+class SessionNotFound(SessionError):
+    """There is no such conversation, or it is somebody else's."""
+
+
+class SessionBusy(SessionError):
+    """Another turn of this conversation is still running."""
 
 
 class AllEnginesFailed(SearchError):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiusuo.citations.numerals import han_number
 from qiusuo.citations.quantities import quantities
 from qiusuo.citations.quantity import Quantity
+from qiusuo.numerals import han_number
 
 
 def only(text: str) -> Quantity:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from qiusuo.citations.numerals import ENGLISH_NUMBERS, ENGLISH_ORDINALS, HAN_NUMERALS, english_number, han_number
 from qiusuo.citations.quantity import Quantity
 from qiusuo.citations.units import CURRENCY_SIGNS, MAGNITUDES, UNITS, unit_at
 from qiusuo.citations.wording import STOP_WORDS, stem
+from qiusuo.numerals import ENGLISH_NUMBERS, ENGLISH_ORDINALS, HAN_NUMERALS, english_number, han_number
 
 _MONTHS = {
     name: index

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from qiusuo.citations.numerals import HAN_NUMERALS
 from qiusuo.citations.wording import STOP_WORDS, bigrams, stem
+from qiusuo.numerals import HAN_NUMERALS
 
 _NOT_WORD = re.compile(r"(?:(?!\.[0-9])[^\u3400-\u9fffA-Za-z0-9])+")
 _HAN = re.compile(r"[\u3400-\u9fff]+")

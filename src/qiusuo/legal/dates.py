@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
 
-from qiusuo.citations.numerals import han_number
 from qiusuo.legal.models import DateBasis
 from qiusuo.legal.names import name_key
 from qiusuo.legal.numbers import folded
+from qiusuo.numerals import han_number
 
 _DAY = re.compile(
     r"(?P<year>(?:19|20)\d{2}|[一二][〇○零0O九一二三四五六七八]{3})\s*年\s*"

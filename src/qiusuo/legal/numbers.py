@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from qiusuo.citations.numerals import HAN_NUMERALS, han_number
 from qiusuo.legal.models import ArticleNumber
+from qiusuo.numerals import HAN_NUMERALS, han_number
 
 HAN = "".join(character for character in HAN_NUMERALS if character not in "万亿")
 NUMBER = rf"(?:[0-9](?:\s*[0-9])*|[{HAN}](?:\s*[{HAN}])*)"

@@ -1,0 +1,1 @@
+"""Conversations over search: chat and agent turns, sessions, models (extra ``chat``)."""

@@ -1,0 +1,280 @@
+"""What happens in one turn of a conversation, as typed events.
+
+The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
+``Status``, ``Round``, ``Sources``, ``Notice`` and ``Delta`` as they happen; at the end ``Check``, ``Usage`` and always
+one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept of a turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, ClassVar
+
+
+class Stage(StrEnum):
+    """What the turn is busy with."""
+
+    SEARCHING = "searching"
+    READING = "reading"
+    THINKING = "thinking"
+    ANSWERING = "answering"
+
+
+class RoundState(StrEnum):
+    """How a search stands."""
+
+    RUNNING = "running"
+    DONE = "done"
+    EMPTY = "empty"
+    FAILED = "failed"
+
+
+class TurnState(StrEnum):
+    """How a turn ended, or that it has not yet."""
+
+    RUNNING = "running"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events; ``type`` is its name in JSON."""
+
+    type: ClassVar[str] = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the event in its JSON shape (camelCase)."""
+        data: dict[str, Any] = {"type": self.type}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            data[_camel(each.name)] = value.to_dict() if hasattr(value, "to_dict") else _plain(value)
+        return data
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Event):
+    """The turn has begun; ``search`` tells whether it may search at all."""
+
+    type: ClassVar[str] = "turn"
+    id: str
+    question: str
+    mode: str
+    model: str
+    search: bool
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status(Event):
+    """What the turn is doing now, for a status line."""
+
+    type: ClassVar[str] = "status"
+    stage: Stage
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Round(Event):
+    """One search or page read, first as running, then once more with how it ended.
+
+    ``kind`` is the tool: ``web_search``, ``fetch_page``, ``regulationSearch``, ``caseSearch``, ``native``. ``query`` is
+    the address for a page. ``numbers`` are those of its sources, ``attempts`` is the receipt.
+    """
+
+    type: ClassVar[str] = "round"
+    number: int
+    kind: str
+    query: str
+    state: RoundState
+    engine: str = ""
+    engine_label: str = ""
+    found: int = 0
+    numbers: tuple[int, ...] = ()
+    ms: int = 0
+    cached: bool = False
+    stale: bool = False
+    attempts: tuple[dict[str, Any], ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A numbered source. ``law`` has what a card for an article of law shows, where it is one."""
+
+    number: int
+    title: str
+    url: str
+    domain: str
+    snippet: str = ""
+    round: int = 1
+    published_at: str | None = None
+    engines: tuple[str, ...] = ()
+    page_read: bool = False
+    law: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the source in its JSON shape."""
+        return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Sources(Event):
+    """Sources that are new, or known better by now (the page was read); the same number replaces."""
+
+    type: ClassVar[str] = "sources"
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta(Event):
+    """The next piece of the answer: Markdown whose citations are links already (``[[1]](https://…)``)."""
+
+    type: ClassVar[str] = "delta"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Event):
+    """Which cited sentences their sources bear out; ``report`` is that of :func:`qiusuo.citations.check_support`."""
+
+    type: ClassVar[str] = "check"
+    report: dict[str, Any]
+    added: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice(Event):
+    """Something the reader should know: what happened, what to do. The conversation goes on.
+
+    ``code`` names the class of failure (``search_timeout``, ``search_unavailable`` …); ``commands`` can be copied;
+    ``doc`` is a page under ``/docs``. Texts are in the language of the turn; the page words known codes itself.
+    """
+
+    type: ClassVar[str] = "notice"
+    code: str
+    level: str
+    title: str
+    message: str
+    fix: str = ""
+    commands: tuple[str, ...] = ()
+    doc: str = ""
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage(Event):
+    """What the turn took. Times are milliseconds; tokens are None where the model does not tell."""
+
+    type: ClassVar[str] = "usage"
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    searches: int = 0
+    search_ms: int = 0
+    first_token_ms: int | None = None
+    total_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Event):
+    """The end of the turn. ``answer`` is the whole Markdown (replaces the pieces), ``references`` the list below it.
+
+    ``cited`` are the numbers the answer cites; ``finish`` tells why the model stopped (``stop``, ``length``, …).
+    """
+
+    type: ClassVar[str] = "done"
+    state: TurnState
+    answer: str
+    references: str = ""
+    cited: tuple[int, ...] = ()
+    finish: str = "stop"
+
+
+@dataclass(slots=True)
+class TurnRecord:
+    """What is kept of a turn: the sum of its events."""
+
+    id: str
+    question: str
+    mode: str = "chat"
+    model: str = ""
+    search: bool = False
+    created_at: str = ""
+    state: TurnState = TurnState.RUNNING
+    stage: Stage | None = None
+    answer: str = ""
+    references: str = ""
+    cited: tuple[int, ...] = ()
+    finish: str = ""
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    sources: list[dict[str, Any]] = field(default_factory=list)
+    notices: list[dict[str, Any]] = field(default_factory=list)
+    check: dict[str, Any] | None = None
+    usage: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record in its JSON shape."""
+        return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> TurnRecord:
+        """Rebuild a record from ``to_dict``; fields of later versions are left out."""
+        values = {each.name: data[_camel(each.name)] for each in fields(cls) if _camel(each.name) in data}
+        values["state"] = TurnState(values.get("state", TurnState.DONE))
+        values["stage"] = Stage(values["stage"]) if values.get("stage") else None
+        values["cited"] = tuple(values.get("cited", ()))
+        return cls(**values)
+
+
+def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per kind of event
+    """Add an event to the record of its turn."""
+    match event:
+        case TurnStarted():
+            record.mode, record.model, record.search = event.mode, event.model, event.search
+            record.created_at = event.created_at
+        case Status():
+            record.stage = event.stage
+        case Round():
+            _replace(record.rounds, "number", _without_type(event))
+        case Sources():
+            for source in event.sources:
+                _replace(record.sources, "number", source.to_dict())
+        case Delta():
+            record.answer += event.text
+        case Check():
+            record.check = _without_type(event)
+        case Notice():
+            record.notices.append(_without_type(event))
+        case Usage():
+            record.usage = _without_type(event)
+        case Done():
+            record.state, record.stage = event.state, None
+            record.answer, record.references = event.answer, event.references
+            record.cited, record.finish = event.cited, event.finish
+
+
+def _replace(entries: list[dict[str, Any]], key: str, entry: dict[str, Any]) -> None:
+    for index, known in enumerate(entries):
+        if known[key] == entry[key]:
+            entries[index] = entry
+            return
+    entries.append(entry)
+
+
+def _without_type(event: Event) -> dict[str, Any]:
+    data = event.to_dict()
+    del data["type"]
+    return data
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [item.to_dict() if hasattr(item, "to_dict") else item for item in value]
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
