@@ -10,6 +10,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import AIMessageChunk
 
+from qiusuo.errors import ModelError
+
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
@@ -72,3 +74,23 @@ class NativeSearch(Protocol):
         Raises:
             ModelError: the provider refused or failed; nothing of the answer was given yet if it is to be retried.
         """
+
+
+class UnusableModel:
+    """Stands for a model that is configured wrongly: everything works but the answers, which say what is wrong."""
+
+    def __init__(self, problem: ModelError, name: str) -> None:
+        self.info = ModelInfo(name, name, "unusable")
+        self._problem = problem
+
+    async def chat_model(self) -> BaseChatModel:
+        """Say what is wrong.
+
+        Raises:
+            ModelError: always.
+        """
+        # A fresh one each time: an exception that is raised again drags its old traceback along.
+        raise type(self._problem)(self._problem.message, engine=self._problem.engine, fix=self._problem.fix)
+
+    async def aclose(self) -> None:
+        """Do nothing."""

@@ -103,14 +103,22 @@ class CitationStream:
     """
 
     def __init__(self, references: Mapping[int, Reference], warned: set[int], note: str = "") -> None:
-        self._references = references
-        self._links = {n: reference.marker(note) if reference.link else None for n, reference in references.items()}
+        self._references: dict[int, Reference] = {}
+        self._links: dict[int, str | None] = {}
+        self._note = note
+        self.add(references)
         self._warned = warned
         self._used: set[int] = set()
         self._invalid: Counter[int] = Counter()
         self._markers: list[Marker] = []
         self._scanner = MarkerScanner(self)
         self._finished = False
+
+    def add(self, references: Mapping[int, Reference]) -> None:
+        """Make more sources known, from here on (a model that searches by itself names them as it goes)."""
+        for number, reference in references.items():
+            self._references[number] = reference
+            self._links[number] = reference.marker(self._note) if reference.link else None
 
     def feed(self, chunk: str) -> str:
         """Take the next piece of the answer; return the text that is certain by now."""

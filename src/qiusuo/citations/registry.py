@@ -41,13 +41,14 @@ class CitationRegistry:
 
         A search that is repeated with the same outcome (a cached one) does not count as another round.
         """
-        numbers = [self._number(item) for item in results]
+        numbers = [self.number(item) for item in results]
         found = (query, tuple(dict.fromkeys(numbers)))
         if found not in self._rounds:
             self._rounds.append(found)
         return numbers
 
-    def _number(self, item: SearchResultItem) -> int:
+    def number(self, item: SearchResultItem) -> int:
+        """Return the number of a source, a new one if it is not known yet. It belongs to no round until ``add``."""
         number = self._number_of.setdefault(page_key(item), len(self._sources) + 1)
         if number not in self._sources:
             self._sources[number] = Reference.of(number, item)
@@ -73,15 +74,21 @@ class CitationRegistry:
         """Return a processor for the sources found so far."""
         return CitationProcessor.from_references(self._sources)
 
-    def references(self, answer_text: str | None = None, heading: str = HEADING) -> str:
+    def references(self, answer_text: str | None = None, heading: str = HEADING, *, since: int = 0) -> str:
         """Return all sources as Markdown, grouped by search round.
 
-        Given the answer, an answer that cites nothing gets no list: an empty string.
+        Given the answer, an answer that cites nothing gets no list: an empty string. ``since`` leaves out that many
+        rounds: those of earlier answers. What is cited of them stands at the beginning.
         """
         if not self.references_data(answer_text):
             return ""
         lines = [f"## {heading}"]
-        for index, search_round in enumerate(self.rounds, 1):
+        rounds = self.rounds
+        if since and answer_text is not None:
+            before = {reference.number for earlier in rounds[:since] for reference in earlier.references}
+            cited = [self._sources[n] for n in self.processor().analyse(answer_text).used if n in before]
+            lines += ["", *(reference.line() for reference in cited)] if cited else []
+        for index, search_round in enumerate(rounds[since:], 1):
             if not search_round.references and not search_round.repeated:
                 continue
             lines += ["", f"### 第 {index} 轮：{escape_markdown(search_round.query)}", ""]

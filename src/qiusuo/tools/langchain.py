@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
 from langchain_core.tools import BaseTool, ToolException
@@ -14,12 +16,26 @@ from qiusuo.bridge import SyncBridge
 from qiusuo.citations.registry import CitationRegistry
 from qiusuo.errors import SearchError
 from qiusuo.models import SearchResponse
+from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
 from qiusuo.tools.base import invalid_arguments
 from qiusuo.tools.render import error_text, results_text
 from qiusuo.tools.specs import SEARCH_DESCRIPTION, QueryArguments, ToolSpec, disabled_text
 
 MAX_RESULTS = 5
+
+logger = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class ResponseCache(Protocol):
+    """Remembers the searches of one conversation by their query."""
+
+    def get(self, query: str) -> SearchResponse | None:
+        """Return the response to a query that was asked before."""
+
+    def put(self, query: str, response: SearchResponse) -> None:
+        """Keep a response."""
 
 
 def _arguments_problem(error: ValidationError) -> str:
@@ -29,8 +45,9 @@ def _arguments_problem(error: ValidationError) -> str:
 class SearchTool(BaseTool):
     """``web_search`` for an agent: at most five numbered results with short snippets.
 
-    Give it the session's ``registry`` and the numbers run on over all searches of the session. The message's
-    ``artifact`` is the whole :class:`~qiusuo.SearchResponse` as a dictionary, with the ``numbers`` of its results.
+    Give it the session's ``registry`` and the numbers run on over all searches of the session; with its ``cache`` no
+    query is asked twice. ``engine`` names the one to ask instead of the usual order. The message's ``artifact`` is the
+    whole :class:`~qiusuo.SearchResponse` as a dictionary, with the ``numbers`` of its results.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -43,6 +60,8 @@ class SearchTool(BaseTool):
     handle_validation_error: bool | str | Callable[[Any], str] | None = Field(default=_arguments_problem, exclude=True)
     service: SearchService = Field(exclude=True)
     registry: CitationRegistry | None = Field(default=None, exclude=True)
+    cache: ResponseCache | None = Field(default=None, exclude=True)
+    engine: str | None = None
     user: str | None = None
 
     # LangGraph runs synchronous calls of one turn in threads.
@@ -50,9 +69,13 @@ class SearchTool(BaseTool):
 
     def _run(self, query: str, run_manager: CallbackManagerForToolRun | None = None) -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - LangChain's signature
         try:
-            return self._shown(self.service.search(query, num_results=MAX_RESULTS, user=self.user))
+            response = self._remembered(query)
+            if response is None:
+                response = self.service.search(query, **self._options())
+                self._keep(query, response)
         except SearchError as error:
             raise ToolException(error_text(error)) from error
+        return self.shown(response)
 
     async def _arun(
         self,
@@ -60,11 +83,38 @@ class SearchTool(BaseTool):
         run_manager: AsyncCallbackManagerForToolRun | None = None,  # noqa: ARG002 - LangChain's signature
     ) -> tuple[str, dict[str, Any]]:
         try:
-            return self._shown(await self.service.asearch(query, num_results=MAX_RESULTS, user=self.user))
+            return self.shown(await self.find(query))
         except SearchError as error:
             raise ToolException(error_text(error)) from error
 
-    def _shown(self, response: SearchResponse) -> tuple[str, dict[str, Any]]:
+    async def find(self, query: str) -> SearchResponse:
+        """Search, or answer from the conversation's cache.
+
+        Raises:
+            SearchError: the search failed.
+        """
+        response = self._remembered(query)
+        if response is None:
+            response = await self.service.asearch(query, **self._options())
+            self._keep(query, response)
+        return response
+
+    def _options(self) -> SearchOptions:
+        return {"num_results": MAX_RESULTS, "user": self.user, "engine": self.engine}
+
+    def _remembered(self, query: str) -> SearchResponse | None:
+        response = self.cache.get(query.strip()) if self.cache is not None else None
+        if response is None:
+            return None
+        logger.info("answered from the conversation's cache: %r", query)
+        return replace(response, cached=True, search_time=0)
+
+    def _keep(self, query: str, response: SearchResponse) -> None:
+        if self.cache is not None:
+            self.cache.put(query.strip(), response)
+
+    def shown(self, response: SearchResponse) -> tuple[str, dict[str, Any]]:
+        """Return the results as numbered text, and the artifact."""
         items = response.results[:MAX_RESULTS]
         if self.registry is None:
             numbers = list(range(1, len(items) + 1))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
+from importlib.util import find_spec
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -32,13 +33,27 @@ from qiusuo.web.tavily import tavily_router
 ROUTERS: Final = (api_router, searxng_router, tavily_router)
 
 
-def default_extensions() -> tuple[Extend, ...]:
-    """Return what else every server offers: ``/mcp``, where that extra is installed."""
-    try:
-        from qiusuo.web.mcp import mcp_extension  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
+def legal_routers() -> tuple[Callable[[Backend], APIRouter], ...]:
+    """Return the endpoints of legal search, where that extra is installed."""
+    if find_spec("tantivy") is None:
         return ()
-    return (mcp_extension,)
+    from qiusuo.web.legal import legal_router  # noqa: PLC0415 - an extra
+
+    return (legal_router,)
+
+
+def default_extensions() -> tuple[Extend, ...]:
+    """Return what else every server offers, where the extras are installed: ``/mcp``, conversations."""
+    found: list[Extend] = []
+    with suppress(ModuleNotFoundError):
+        from qiusuo.web.mcp import mcp_extension  # noqa: PLC0415 - an extra
+
+        found.append(mcp_extension)
+    with suppress(ModuleNotFoundError):
+        from qiusuo.web.chat import chat_extension  # noqa: PLC0415 - an extra
+
+        found.append(chat_extension())
+    return tuple(found)
 
 
 _ABOUT: Final = (
@@ -113,7 +128,7 @@ def create_app(
         exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _broken},
     )
     app.backend = backend
-    for router in ROUTERS:
+    for router in (*ROUTERS, *legal_routers()):
         app.include_router(router(backend))
     more = [home_route(), *(route for extension in added for route in extension.routes)]
     app.router.routes.extend(more)

@@ -30,6 +30,8 @@ class Backend:
     reader: PageReader
     tokens: Tokens
     metrics: Metrics
+    parts: dict[str, Any] = field(default_factory=dict)
+    """What extensions leave for those that come after them."""
 
     async def search(self, request: Request, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """Search on behalf of the request's user; stops when the client hangs up."""

@@ -15,6 +15,8 @@ from qiusuo.errors import (
     EngineNotConfigured,
     InvalidQuery,
     SearchError,
+    SessionBusy,
+    SessionNotFound,
     UnknownEngine,
     UserRateLimited,
 )
@@ -47,6 +49,10 @@ def status_of(error: SearchError) -> HTTPStatus:
             return error.http_status
         case InvalidQuery() | UnknownEngine() | EngineNotConfigured():
             return HTTPStatus.BAD_REQUEST
+        case SessionNotFound():
+            return HTTPStatus.NOT_FOUND
+        case SessionBusy():
+            return HTTPStatus.CONFLICT
         case UserRateLimited():
             return HTTPStatus.TOO_MANY_REQUESTS
         case ConfigurationError():  # search is off

@@ -1,0 +1,182 @@
+"""Answers over search: the way in. One ``Chat`` serves all conversations; it keeps nothing of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import Final
+
+from langchain_core.messages import AIMessage, HumanMessage
+
+from qiusuo.chat import prompts
+from qiusuo.chat.agent_turn import agent_turn
+from qiusuo.chat.chat_turn import chat_turn
+from qiusuo.chat.context import Ask, Context
+from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
+from qiusuo.chat.history import remember
+from qiusuo.chat.journal import Journal, LawCard
+from qiusuo.chat.native import native_search_for
+from qiusuo.chat.native_turn import native_turn
+from qiusuo.chat.notices import model_notice, notice
+from qiusuo.chat.port import Model, NativeSearch
+from qiusuo.chat.session import Memory, Mode, now
+from qiusuo.config import Settings
+from qiusuo.errors import InvalidQuery, ModelError, SearchError
+from qiusuo.legal.cards import law_card
+from qiusuo.pages import PageReader
+from qiusuo.roster import NATIVE
+from qiusuo.service import SearchService
+from qiusuo.tools.legal import legal_handle, offered_legal_tools
+
+logger = logging.getLogger(__name__)
+
+MAX_QUESTION: Final = 20_000
+EXTRACTIVE: Final = "extractive"
+
+
+class Turn:
+    """One question and what becomes of it. ``events`` does the work; it ends with ``Done`` whatever happens."""
+
+    def __init__(self, chat: Chat, context: Context) -> None:
+        self._chat = chat
+        self._context = context
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def record(self) -> TurnRecord:
+        """What has become of the turn so far."""
+        return self._context.journal.record
+
+    @property
+    def memory(self) -> Memory:
+        """What the conversation remembers; changed when the turn has ended."""
+        return self._context.memory
+
+    async def events(self) -> AsyncGenerator[Event]:
+        """Answer, and tell what happens. Whoever stops listening stops the turn."""
+        if self._task is not None:
+            raise RuntimeError("a turn is answered once")
+        self._task = asyncio.create_task(self._chat.work(self._context))
+        try:
+            async for event in self._context.journal.events():
+                yield event
+        finally:
+            self.stop()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    def stop(self) -> None:
+        """Stop model and search at once; what there is of the answer stays."""
+        if self._task is not None:
+            self._task.cancel()
+
+
+class Chat:
+    """Answers questions over a search service with a model.
+
+    ::
+
+        chat = Chat(service, open_model(settings))
+        async for event in chat.turn(Ask("Python 3.14 有什么新变化?", ChatSettings(search=True))).events():
+            ...
+    """
+
+    def __init__(
+        self,
+        service: SearchService,
+        model: Model,
+        *,
+        reader: PageReader | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.service = service
+        self.model = model
+        self.settings = settings or service.settings
+        self._own_reader = reader is None
+        self._reader = reader or PageReader()
+        self._law_card: LawCard = _law_cards(service)
+
+    def turn(self, ask: Ask, memory: Memory | None = None) -> Turn:
+        """Return the turn for a question; nothing happens before its events are read.
+
+        Raises:
+            InvalidQuery: there is no question, or it is too long.
+        """
+        if not ask.question.strip():
+            raise InvalidQuery("The question is empty.", fix="Write what you want to know.")
+        if len(ask.question) > MAX_QUESTION:
+            raise InvalidQuery(f"The question is longer than {MAX_QUESTION} characters.", fix="Shorten it.")
+        language = prompts.language_of(ask.question, ask.language)
+        labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
+        labels[NATIVE] = self.model.info.label
+        journal = Journal(TurnRecord(ask.id, ask.question), language=language, labels=labels, law_card=self._law_card)
+        context = Context(
+            ask,
+            memory if memory is not None else Memory(),
+            journal,
+            self.service,
+            self.model,
+            self.settings,
+            self._reader,
+            legal=offered_legal_tools(self.service) if ask.settings.mode is Mode.AGENT else (),
+        )
+        return Turn(self, context)
+
+    async def work(self, context: Context) -> None:
+        """Do the work of a turn."""
+        journal, ask = context.journal, context.ask
+        searches = ask.settings.search or ask.settings.mode is Mode.AGENT
+        journal.emit(TurnStarted(ask.id, ask.question, ask.settings.mode.value, self.model.info.name, searches, now()))
+        try:
+            await journal.run(lambda: self._answer(context))
+        finally:
+            if ask.id not in context.memory.starts and journal.record.answer:
+                # Stopped or broken off: what was said so far has been said.
+                said = [HumanMessage(ask.question), AIMessage(journal.record.answer)]
+                remember(context.memory, ask.id, said)
+
+    async def _answer(self, context: Context) -> None:
+        journal, ask = context.journal, context.ask
+        if self.model.info.kind == EXTRACTIVE:
+            journal.notice(notice("model_not_configured", context.language))
+        try:
+            native = await self._native(context)
+            if native is not None and await native_turn(context, native):
+                return
+            await (agent_turn if ask.settings.mode is Mode.AGENT else chat_turn)(context)
+        except ModelError as error:
+            logger.warning("the model failed: %s", error)
+            journal.notice(model_notice(error, context.language))
+            journal.finish(Done(TurnState.FAILED, journal.record.answer, finish="error"))
+
+    async def _native(self, context: Context) -> NativeSearch | None:
+        """Return the model's own search where it is first in the order; else None."""
+        settings = context.ask.settings
+        first = (self.settings.provider_priority or (NATIVE,))[0]
+        if settings.mode is Mode.CHAT and not settings.search:
+            return None
+        if (settings.engine or first) != NATIVE or self.model.info.kind == EXTRACTIVE:
+            return None
+        return native_search_for(self.model.info, await self.model.chat_model())
+
+    async def aclose(self) -> None:
+        """Close the model, and the page reader if it is our own. The service stays its owner's."""
+        await self.model.aclose()
+        if self._own_reader:
+            await self._reader.aclose()
+
+
+def _law_cards(service: SearchService) -> LawCard:
+    """Return what gives the cards of articles; without an index there are none."""
+    handle = legal_handle(service.settings.legal_dir or "")
+
+    def card(url: str) -> dict[str, object] | None:
+        try:
+            return law_card(handle, url) if handle.is_there() else None
+        except SearchError as error:
+            logger.warning("no card for %s: %s", url, error)
+            return None
+
+    return card

@@ -1,0 +1,98 @@
+"""A turn of chat mode: search if the switch is on, put the results before the question, answer."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from langchain_core.messages import AIMessage, HumanMessage
+
+from qiusuo.chat import prompts
+from qiusuo.chat.answer import MessageText, conclude
+from qiusuo.chat.context import Context, finish_of
+from qiusuo.chat.events import Stage
+from qiusuo.chat.history import estimate_tokens, remember
+from qiusuo.chat.notices import notice, search_notice
+from qiusuo.citations.processor import CitationProcessor
+from qiusuo.errors import AllEnginesFailed, SearchError
+from qiusuo.legal.recognise import looks_legal
+from qiusuo.models import SearchResponse, SearchType
+from qiusuo.pipeline.request import MAX_QUERY_CHARS
+
+logger = logging.getLogger(__name__)
+
+# An article of law is quoted whole: what is cut off may be the exception that matters.
+_LAW_CHARS: Final = 1500
+_LAWS: Final = "laws"
+
+
+async def chat_turn(context: Context) -> None:
+    """Answer one question in chat mode."""
+    response = await search_for(context) if context.ask.settings.search else None
+    await answer_from(context, response)
+
+
+async def search_for(context: Context) -> SearchResponse | SearchError:
+    """Search with the user's own words; a failure is told to the reader and returned."""
+    ask, journal = context.ask, context.journal
+    query = ask.question.strip()[:MAX_QUERY_CHARS]
+    number = journal.begin_round("web_search", query)
+    journal.status(Stage.SEARCHING, query)
+    kind = SearchType.REGULATION if looks_legal(query) else SearchType.GENERAL
+    try:
+        response = await context.service.asearch(
+            query, num_results=ask.settings.results, engine=ask.settings.engine, type=kind, user=ask.user
+        )
+    except SearchError as error:
+        logger.warning("the search failed, answering without it: %s", error)
+        attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
+        journal.fail_round(number, "web_search", query, error.message, attempts)
+        journal.notice(search_notice(error, context.language))
+        return error
+    kept = CitationProcessor(response.results[: ask.settings.results])
+    journal.end_round(number, "web_search", response, kept.numbers)
+    if response.stale:
+        journal.notice(notice("search_stale", context.language, level="warning"))
+    return response
+
+
+async def answer_from(context: Context, response: SearchResponse | SearchError | None) -> None:
+    """Let the model answer from what was found, and end the turn."""
+    question, language = context.ask.question, context.language
+    results = response.results[: context.ask.settings.results] if isinstance(response, SearchResponse) else ()
+    match response:
+        case None:
+            text = prompts.with_date(question, language)
+        case SearchResponse():
+            text = _injected(context, response)
+        case _:
+            text = prompts.after_failure(question, language)
+    processor = CitationProcessor(results)
+    message_text = MessageText(context.journal, processor)
+    chat_model = await context.model.chat_model()
+    messages = context.prompt(prompts.chat_system(language), text, tools=False)
+    message = await context.say(chat_model, messages, message_text)
+    remember(context.memory, context.ask.id, [HumanMessage(text), AIMessage(message.text)])
+    await conclude(
+        context.journal,
+        message_text.raw,
+        processor,
+        pages=context.pages,
+        references=processor.references,
+        finish=finish_of(message),
+    )
+
+
+def _injected(context: Context, response: SearchResponse) -> str:
+    """Return the question with as many results as the budget of tokens allows, at least one."""
+    length = context.settings.snippet_length
+    if response.provider == _LAWS:
+        length = max(length, _LAW_CHARS)
+    text = ""
+    for limit in range(context.ask.settings.results, 0, -1):
+        text = prompts.with_results(
+            context.ask.question, response, context.language, limit=limit, snippet_length=length
+        )
+        if estimate_tokens(text) <= context.injection_budget + estimate_tokens(context.ask.question):
+            break
+    return text

@@ -1,0 +1,184 @@
+"""Conversations on a server: a turn goes on whether or not somebody listens, and can be joined at any time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from typing import Final
+
+from qiusuo.chat.chat import Chat, Turn
+from qiusuo.chat.context import Ask
+from qiusuo.chat.events import Delta, Done, Event, Notice, TurnRecord
+from qiusuo.chat.session import SessionStore
+from qiusuo.errors import SearchError, SessionBusy, SessionNotFound
+
+logger = logging.getLogger(__name__)
+
+SIGN_OF_LIFE: Final = 10.0
+MAX_LIVE: Final = 500
+
+Numbered = tuple[int, Event]
+
+
+class LiveTurn:
+    """A turn that is being answered. Its events are kept until it has ended, so that late listeners miss nothing."""
+
+    def __init__(self, turn: Turn, owner: str, session: str, store: SessionStore) -> None:
+        self._turn = turn
+        self._owner = owner
+        self._session = session
+        self._store = store
+        self._log: list[Event] = []
+        self._ended = False
+        self._listeners: set[asyncio.Event] = set()
+        self._task = asyncio.create_task(self._run())
+
+    @property
+    def record(self) -> TurnRecord:
+        """What has become of the turn so far."""
+        return self._turn.record
+
+    def stop(self) -> None:
+        """Stop model and search; the turn then ends with ``Done``."""
+        self._turn.stop()
+
+    def when_ended(self, callback: Callable[[], object]) -> None:
+        """Call back once the turn has ended and is saved."""
+        self._task.add_done_callback(lambda _task: callback())
+
+    async def wait(self) -> None:
+        """Wait until the turn has ended and is saved."""
+        await asyncio.wait([self._task])
+
+    async def follow(self, after: int = -1) -> AsyncGenerator[list[Numbered]]:
+        """Give out the events behind number ``after``, those that are there in one go; pieces of text are joined."""
+        position = after + 1
+        news = asyncio.Event()
+        self._listeners.add(news)
+        try:
+            while True:
+                news.clear()
+                if position < len(self._log):
+                    batch = self._log[position:]
+                    yield _joined(position, batch)
+                    position += len(batch)
+                elif self._ended:
+                    return
+                else:
+                    await news.wait()
+        finally:
+            self._listeners.discard(news)
+
+    async def _run(self) -> None:
+        signs = asyncio.create_task(self._show_signs_of_life())
+        try:
+            async for event in self._turn.events():
+                if isinstance(event, Done):
+                    # First saved, then told: who asks the next question at once must find the conversation free.
+                    signs.cancel()
+                    await self._save()
+                self._tell(event)
+        finally:
+            signs.cancel()
+            self._ended = True
+            self._wake()
+
+    def _tell(self, event: Event) -> None:
+        self._log.append(event)
+        self._wake()
+
+    def _wake(self) -> None:
+        for listener in self._listeners:
+            listener.set()
+
+    async def _save(self) -> None:
+        try:
+            await self._store.end_turn(self._owner, self._session, self.record, self._turn.memory)
+        except SessionNotFound:
+            logger.info("the conversation was deleted while its turn ran")
+        except SearchError as error:
+            logger.error("a turn could not be saved: %s", error)  # noqa: TRY400 - the message says it all
+            self._tell(Notice("not_saved", "error", "没有保存 Not saved", error.message, fix=error.fix))
+
+    async def _show_signs_of_life(self) -> None:
+        while True:
+            await asyncio.sleep(SIGN_OF_LIFE)
+            try:
+                await self._store.keep_turn(self._owner, self._session, self.record)
+            except SessionNotFound:
+                self.stop()
+            except SearchError as error:
+                logger.warning("a running turn could not be saved: %s", error)
+
+
+class Conversations:
+    """All conversations of a server: their store, and the turns that run here."""
+
+    def __init__(self, chat: Chat, store: SessionStore) -> None:
+        self.chat = chat
+        self.store = store
+        self._live: dict[tuple[str, str, str], LiveTurn] = {}
+
+    async def send(
+        self,
+        owner: str,
+        session: str,
+        question: str,
+        *,
+        replaces: str | None = None,
+        language: str | None = None,
+        user: str | None = None,
+    ) -> LiveTurn:
+        """Ask the next question of a conversation; the answer begins at once.
+
+        Raises:
+            SearchError: the question cannot be used, the conversation is unknown or busy, or cannot be saved.
+        """
+        if len(self._live) >= MAX_LIVE:
+            raise SessionBusy("The server is answering as many questions as it can.", fix="Try again.", retry_after=5)
+        info = await self.store.get(owner, session)
+        ask = Ask(question, info.settings, language, user)
+        self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
+        memory = await self.store.begin_turn(owner, session, TurnRecord(ask.id, question), replaces=replaces)
+        live = LiveTurn(self.chat.turn(ask, memory), owner, session, self.store)
+        key = (owner, session, ask.id)
+        self._live[key] = live
+        live.when_ended(lambda: self._live.pop(key, None))
+        return live
+
+    def live(self, owner: str, session: str, turn: str) -> LiveTurn | None:
+        """Return a turn that runs here."""
+        return self._live.get((owner, session, turn))
+
+    async def delete(self, owner: str, session: str) -> None:
+        """End a conversation; what runs of it is stopped.
+
+        Raises:
+            SearchError: there is no such conversation, or the store cannot be used.
+        """
+        await self.store.delete(owner, session)
+        for (live_owner, live_session, _), live in list(self._live.items()):
+            if (live_owner, live_session) == (owner, session):
+                live.stop()
+
+    async def aclose(self) -> None:
+        """Stop what runs, save it, and close the store and the model."""
+        running = list(self._live.values())
+        for live in running:
+            live.stop()
+        for live in running:
+            await live.wait()
+        await self.store.aclose()
+        await self.chat.aclose()
+
+
+def _joined(position: int, events: list[Event]) -> list[Numbered]:
+    """Return events with their numbers; adjacent pieces of text are one, which has the number of the last."""
+    joined: list[Numbered] = []
+    for number, event in enumerate(events, position):
+        if isinstance(event, Delta) and joined and isinstance(joined[-1][1], Delta):
+            joined[-1] = (number, Delta(joined[-1][1].text + event.text))
+        else:
+            joined.append((number, event))
+    return joined

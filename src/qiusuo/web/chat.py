@@ -1,0 +1,310 @@
+"""``/api/chat``: the conversations behind the page. Turns are streamed as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from qiusuo import __version__
+from qiusuo.chat.chat import MAX_QUESTION, Chat
+from qiusuo.chat.conversations import Conversations, LiveTurn, Numbered
+from qiusuo.chat.models import open_model
+from qiusuo.chat.port import Model, UnusableModel
+from qiusuo.chat.session import MAX_TITLE, ChatSettings, SessionStore
+from qiusuo.chat.store import open_store
+from qiusuo.config import Settings
+from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
+from qiusuo.server_settings import is_loopback
+from qiusuo.service import EngineStatus
+from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.errors import headers_of, status_of
+from qiusuo.web.route import json_answer, read_body, user_of
+
+logger = logging.getLogger(__name__)
+
+PING_SECONDS: Final = 15.0
+EVENT_STREAM: Final = "text/event-stream"
+_STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+EXAMPLES: Final = {
+    "zh": (
+        "Python 3.14 有什么新变化？",
+        "民法典第577条怎么规定？",
+        "劳动合同的试用期最长多久？",
+        "SearXNG 怎样启用 JSON 格式？",
+    ),
+    "en": (
+        "What is new in Python 3.14?",
+        "How do I enable JSON output in SearXNG?",
+        "Which EU countries use the euro?",
+        "What is reciprocal rank fusion?",
+    ),
+}
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class NewSession(_Body):
+    """A conversation to begin."""
+
+    title: str = Field(default="", max_length=MAX_TITLE)
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class SessionChange(_Body):
+    """What to change of a conversation."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=MAX_TITLE)
+    settings: dict[str, Any] | None = None
+
+
+class Question(_Body):
+    """A question, or (with ``replaces``) another go at an earlier one."""
+
+    text: str
+    replaces: str | None = None
+    language: str | None = Field(default=None, pattern="^(zh|en)$")
+
+
+def chat_extension(model: Model | None = None, store: SessionStore | None = None) -> Extend:
+    """Return the conversations as a part of the server, by default with the model and store of the settings."""
+
+    def extend(backend: Backend) -> Extension:
+        settings = backend.settings
+        url = settings.database_url.get_secret_value() if settings.database_url else None
+        chat = Chat(backend.service, model or usable_model(settings), reader=backend.reader, settings=settings)
+        conversations = Conversations(chat, store or open_store(url))
+        backend.parts["conversations"] = conversations
+
+        @asynccontextmanager
+        async def lifespan() -> AsyncIterator[None]:
+            try:
+                yield
+            finally:
+                await conversations.aclose()
+
+        return Extension(ChatRoutes(backend, conversations).routes(), lifespan)
+
+    return extend
+
+
+def usable_model(settings: Settings) -> Model:
+    """Return the model of the settings; one that is set wrongly does not keep the server from starting."""
+    try:
+        return open_model(settings)
+    except ModelNotConfigured as error:
+        logger.warning("the model cannot be used: %s", error)
+        return UnusableModel(error, settings.model or "")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRoutes:
+    """The endpoints over the conversations of one server."""
+
+    backend: Backend
+    conversations: Conversations
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        session = "/api/chat/sessions/{session}"
+        table: list[tuple[str, str, Handler]] = [
+            ("/api/chat/config", "GET", self.config),
+            ("/api/chat/sessions", "GET", self.list_sessions),
+            ("/api/chat/sessions", "POST", self.create),
+            (session, "GET", self.show),
+            (session, "PATCH", self.change),
+            (session, "DELETE", self.delete),
+            (f"{session}/turns", "POST", self.ask),
+            (f"{session}/turns/{{turn}}/events", "GET", self.events),
+            (f"{session}/turns/{{turn}}/stop", "POST", self.stop),
+        ]
+        return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
+
+    async def config(self, _request: Request) -> Response:
+        """Tell what the page shows of the set-up: model, engines, examples."""
+        service = self.backend.service
+        taking_part = await service.available()
+        statuses = await service.status()
+        problem = await service.disabled()
+        in_use = _engine_in_use(taking_part, statuses)
+        return json_answer(
+            {
+                "model": self.conversations.chat.model.info.to_dict(),
+                "search": {
+                    "available": problem is None,
+                    "engine": {"name": in_use.name, "label": in_use.label} if in_use else None,
+                    "problem": {"message": problem.message, "fix": problem.fix} if problem else None,
+                },
+                "engines": [_engine(status) for status in statuses if status.state != "missing"],
+                "examples": EXAMPLES,
+                "version": __version__,
+                "limits": {"maxQuestion": MAX_QUESTION},
+            }
+        )
+
+    async def list_sessions(self, request: Request) -> Response:
+        """List the conversations of the user."""
+        query = request.query_params
+        found = await self.conversations.store.list(
+            owner_of(request),
+            query=query.get("query", "")[:MAX_TITLE],
+            limit=_number(query.get("limit"), 50),
+            offset=_number(query.get("offset"), 0),
+        )
+        return json_answer({"sessions": [info.to_dict() for info in found]})
+
+    async def create(self, request: Request) -> Response:
+        """Begin a conversation."""
+        body = await read_body(request, NewSession) if await request.body() else NewSession()
+        settings = ChatSettings().changed(body.settings)
+        self._check_engine(settings)
+        info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
+        return json_answer({**info.to_dict(), "turns": []}, HTTPStatus.CREATED)
+
+    async def show(self, request: Request) -> Response:
+        """Return a conversation with its turns; a turn that runs here as it stands just now."""
+        owner, session = owner_of(request), request.path_params["session"]
+        info = await self.conversations.store.get(owner, session)
+        turns = await self.conversations.store.turns(owner, session)
+        shown = []
+        for record in turns:
+            live = self.conversations.live(owner, session, record.id)
+            shown.append((live.record if live else record).to_dict())
+        return json_answer({**info.to_dict(), "turns": shown})
+
+    async def change(self, request: Request) -> Response:
+        """Rename a conversation or change its settings; the answer is the true state."""
+        body = await read_body(request, SessionChange)
+        owner, session = owner_of(request), request.path_params["session"]
+        if body.settings is not None:
+            known = (await self.conversations.store.get(owner, session)).settings
+            self._check_engine(known.changed(body.settings))
+        info = await self.conversations.store.change(owner, session, title=body.title, settings=body.settings)
+        return json_answer(info.to_dict())
+
+    async def delete(self, request: Request) -> Response:
+        """End a conversation."""
+        await self.conversations.delete(owner_of(request), request.path_params["session"])
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+
+    async def ask(self, request: Request) -> Response:
+        """Ask a question; the answer streams in."""
+        body = await read_body(request, Question)
+        live = await self.conversations.send(
+            owner_of(request),
+            request.path_params["session"],
+            body.text,
+            replaces=body.replaces,
+            language=body.language,
+            user=user_of(request),
+        )
+        return event_stream(live)
+
+    async def events(self, request: Request) -> Response:
+        """Join a turn that is running, from the event that was seen last."""
+        live = self._live(request)
+        seen = request.headers.get("last-event-id") or request.query_params.get("after")
+        return event_stream(live, _number(seen, -1))
+
+    async def stop(self, request: Request) -> Response:
+        """Stop a turn."""
+        live = self._live(request)
+        live.stop()
+        await live.wait()
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+
+    def _live(self, request: Request) -> LiveTurn:
+        path = request.path_params
+        live = self.conversations.live(owner_of(request), path["session"], path["turn"])
+        if live is None:
+            raise SessionNotFound("This turn is not running here.", fix="Load the conversation: it has the answer.")
+        return live
+
+    def _check_engine(self, settings: ChatSettings) -> None:
+        known = self.backend.service.engine_problems()
+        if settings.engine is not None and settings.engine not in {*known, "native"}:
+            raise InvalidQuery(f"There is no engine named {settings.engine!r}.", fix="See GET /api/engines.")
+
+
+def answered(handler: Handler) -> Handler:
+    """Return the handler with its errors as JSON."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except SearchError as error:
+            return json_answer(error.to_dict(), status_of(error), headers_of(error))
+
+    return answer
+
+
+def event_stream(live: LiveTurn, after: int = -1) -> StreamingResponse:
+    """Return the events of a turn as server-sent events; who hangs up stops nothing."""
+    return StreamingResponse(_server_sent(live, after), media_type=EVENT_STREAM, headers=_STREAM_HEADERS)
+
+
+async def _server_sent(live: LiveTurn, after: int) -> AsyncIterator[bytes]:
+    batches = live.follow(after)
+    pending: asyncio.Task[list[Numbered]] | None = None
+    try:
+        while True:
+            pending = pending or asyncio.ensure_future(anext(batches))
+            done, _ = await asyncio.wait([pending], timeout=PING_SECONDS)
+            if not done:
+                yield b": ping\n\n"  # keeps proxies from hanging up, and tells us of clients that have
+                continue
+            batch, pending = pending, None
+            try:
+                yield b"".join(_event(number, event.to_dict()) for number, event in batch.result())
+            except StopAsyncIteration:
+                return
+    finally:
+        if pending is not None:
+            pending.cancel()
+        await batches.aclose()
+
+
+def _event(number: int, data: dict[str, Any]) -> bytes:
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, data["type"].encode(), orjson.dumps(data))
+
+
+def owner_of(request: Request) -> str:
+    """Return whose conversations these are; on this machine, without tokens, there is one user."""
+    user = user_of(request) or "local"
+    return "local" if is_loopback(user) else user
+
+
+def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:
+    """Return the engine that the next search asks first."""
+    by_name = {status.name: status for status in statuses}
+    ready = [by_name[name] for name in taking_part if name in by_name]
+    return next((status for status in ready if status.state == "ready"), ready[0] if ready else None)
+
+
+def _engine(status: EngineStatus) -> dict[str, Any]:
+    return {
+        "name": status.name,
+        "label": status.label,
+        "state": status.state,
+        "reason": status.reason,
+        "fix": status.fix,
+    }
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 10 else otherwise  # noqa: PLR2004 - fits any database

@@ -1,0 +1,123 @@
+"""The chat page: its files, read and compressed once, with the headers that keep it to itself.
+
+All addresses of the files carry a digest of all of them, so browsers keep them for good and never mix two versions;
+only the page at ``/`` is asked for anew each time.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from qiusuo.web.errors import Refusal
+from qiusuo.web.route import json_answer
+
+FOLDER: Final = Path(__file__).with_name("page")
+CONTENT_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+KINDS: Final = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+_ASK_AGAIN: Final = "no-cache"
+# Have no imports of their own to wait for, or are no code.
+_NOT_PRELOADED: Final = frozenset({"early.js", "main.js", "types.js"})
+_LOCAL: Final = re.compile(r'( (?:src|href)=")(?=[\w.-]+")')
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """A file as it is sent."""
+
+    body: bytes
+    compressed: bytes
+    kind: str
+    etag: str
+
+    @classmethod
+    def of(cls, body: bytes, kind: str) -> StaticFile:
+        """Prepare a file."""
+        return cls(body, gzip.compress(body, 9, mtime=0), kind, f'"{sha256(body).hexdigest()[:20]}"')
+
+    def answer(self, request: Request, *, keep: str = _ASK_AGAIN) -> Response:
+        """Return the file, or the news that the browser has it already."""
+        headers = {
+            "Cache-Control": keep,
+            "ETag": self.etag,
+            "Vary": "Accept-Encoding",
+            "Content-Security-Policy": CONTENT_POLICY,
+            "Cross-Origin-Opener-Policy": "same-origin",
+        }
+        if self.etag in request.headers.get("if-none-match", ""):
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self.compressed, headers={**headers, "Content-Encoding": "gzip"}, media_type=self.kind)
+        return Response(self.body, headers=headers, media_type=self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFiles:
+    """All files of the page; ``root`` is the address under which they are."""
+
+    root: str
+    files: dict[str, StaticFile]
+    index: StaticFile
+
+
+@cache
+def page_files() -> PageFiles:
+    """Read the page."""
+    found = {
+        path.relative_to(FOLDER).as_posix(): path.read_bytes()
+        for path in sorted(FOLDER.rglob("*"))
+        if path.suffix in KINDS and path.is_file()
+    }
+    whole = sha256()
+    for name, body in found.items():
+        whole.update(name.encode() + b"\0" + sha256(body).digest())
+    root = f"/page/{whole.hexdigest()[:12]}/"
+    modules = (name for name in found if name.endswith(".js") and name not in _NOT_PRELOADED)
+    preloads = "\n    ".join(f'<link rel="modulepreload" href="{root}{name}" />' for name in modules)
+    markup = (FOLDER / "index.html").read_text(encoding="utf-8")
+    markup = _LOCAL.sub(rf"\g<1>{root}", markup).replace("<!-- modules -->", preloads)
+    return PageFiles(
+        root,
+        {name: StaticFile.of(body, KINDS[Path(name).suffix]) for name, body in found.items()},
+        StaticFile.of(markup.encode(), "text/html; charset=utf-8"),
+    )
+
+
+async def chat_page(request: Request) -> Response:
+    """Return the page."""
+    return page_files().index.answer(request)
+
+
+async def page_file(request: Request) -> Response:
+    """Return a file of the page: only those that are known, under the current version's address."""
+    pages = page_files()
+    # Looked up in a table, so that it leads nowhere else whatever it says.
+    found = pages.files.get(request.scope["path"].removeprefix(pages.root))
+    if found is None:
+        missing = Refusal(HTTPStatus.NOT_FOUND, "There is no such file.", fix="Reload the page.")
+        return json_answer(missing.to_dict(), missing.http_status)
+    return found.answer(request, keep=_FOR_GOOD)
+
+
+def page_routes() -> list[Route]:
+    """Return the routes of the page's files."""
+    return [Route("/page/{version}/{name:path}", page_file, methods=["GET"])]

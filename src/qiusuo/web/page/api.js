@@ -1,0 +1,93 @@
+/** Requests to our own server, and how they fail. */
+import { change } from "./store.js";
+
+const TOKEN = "qiusuo.token";
+const PATIENCE_MS = 20_000;
+
+/** What the server refused, or why it could not be reached (`status` 0). */
+export class ApiError extends Error {
+  /** @param {number} status @param {{error?: string, message?: string, fix?: string, retryAfter?: number}} [body] */
+  constructor(status, body = {}) {
+    super(body.message || `HTTP ${status}`);
+    this.status = status;
+    this.code = body.error || "";
+    this.fix = body.fix || "";
+    this.retryAfter = body.retryAfter ?? null;
+  }
+}
+
+/** @param {string} token */
+export function keepToken(token) {
+  sessionStorage.setItem(TOKEN, token);
+}
+
+/** @param {Record<string, string>} more */
+function headers(more) {
+  const token = sessionStorage.getItem(TOKEN);
+  return token ? { ...more, Authorization: `Bearer ${token}` } : more;
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ * @returns {Promise<Response>}
+ */
+async function request(path, options) {
+  let response;
+  try {
+    response = await fetch(path, { credentials: "omit", cache: "no-store", ...options });
+  } catch (error) {
+    if (options.signal?.aborted && options.signal.reason?.name !== "TimeoutError") throw error;
+    throw new ApiError(0, { message: "The server cannot be reached." });
+  }
+  if (response.ok) return response;
+  if (response.status === 401) change({ locked: true });
+  const body = await response.json().catch(() => ({}));
+  throw new ApiError(response.status, body);
+}
+
+/**
+ * Ask for JSON.
+ *
+ * @param {string} method
+ * @param {string} path
+ * @param {object} [body]
+ * @returns {Promise<any>}
+ */
+export async function call(method, path, body) {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await request(path, {
+    method,
+    headers: headers(body === undefined ? {} : { "Content-Type": "application/json" }),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    ...sent,
+  });
+  return response.status === 204 ? null : response.json();
+}
+
+/** @returns {Promise<any>} the state of searching; told with 503 when it is down */
+export async function health() {
+  const response = await fetch("/api/health", { headers: headers({}), cache: "no-store" });
+  return response.status === 401 ? null : response.json();
+}
+
+/**
+ * Open a stream of events.
+ *
+ * @param {"GET" | "POST"} method
+ * @param {string} path
+ * @param {{body?: object, after?: number, signal: AbortSignal}} options
+ * @returns {Promise<Response>}
+ */
+export function openStream(method, path, { body, after = -1, signal }) {
+  /** @type {Record<string, string>} */
+  const named = { Accept: "text/event-stream" };
+  if (body) named["Content-Type"] = "application/json";
+  if (after >= 0) named["Last-Event-ID"] = String(after);
+  return request(path, { method, headers: headers(named), body: body && JSON.stringify(body), signal });
+}
+
+/** @param {string} session @param {string} [rest] */
+export function sessionPath(session, rest = "") {
+  return `/api/chat/sessions/${encodeURIComponent(session)}${rest}`;
+}

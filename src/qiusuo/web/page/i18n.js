@@ -1,0 +1,114 @@
+/** The page's language and appearance: chosen by the reader, else by the browser; remembered. */
+import en from "./words/en.js";
+import zh from "./words/zh.js";
+
+/** @import { Language } from "./types.js" */
+/** @typedef {"auto" | "light" | "dark"} Theme */
+
+const WORDS = { zh, en };
+const LANGUAGE = "qiusuo.language";
+const THEME = "qiusuo.theme";
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+/** @param {string} key @returns {string | null} null where the browser keeps nothing */
+function remembered(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} key @param {string} value */
+function remember(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // Private windows of some browsers refuse; then it holds until the page is closed.
+  }
+}
+
+/** @type {Language} */
+let language = readLanguage();
+/** @type {Theme} */
+let theme = readTheme();
+
+/** @returns {Language} */
+function readLanguage() {
+  const kept = remembered(LANGUAGE);
+  if (kept === "zh" || kept === "en") return kept;
+  return /^zh\b/i.test(navigator.language) ? "zh" : "en";
+}
+
+/** @returns {Theme} */
+function readTheme() {
+  const kept = remembered(THEME);
+  return kept === "light" || kept === "dark" ? kept : "auto";
+}
+
+export function getLanguage() {
+  return language;
+}
+
+export function getTheme() {
+  return theme;
+}
+
+/** @param {Language} chosen */
+export function setLanguage(chosen) {
+  language = chosen;
+  remember(LANGUAGE, chosen);
+  applyPreferences();
+}
+
+/** @param {Theme} chosen */
+export function setTheme(chosen) {
+  theme = chosen;
+  remember(THEME, chosen);
+  applyPreferences();
+}
+
+/** Mark the document, and draw the page anew. */
+export function applyPreferences() {
+  const root = document.documentElement;
+  root.lang = language === "zh" ? "zh-CN" : "en";
+  const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  root.dataset.theme = dark ? "dark" : "light";
+  for (const listener of listeners) listener();
+}
+
+/** @param {() => void} listener */
+export function onPreferences(listener) {
+  listeners.add(listener);
+}
+
+/**
+ * Say something in the page's language.
+ *
+ * @param {keyof typeof zh} key
+ * @param {Record<string, string | number>} [values]
+ * @returns {string}
+ */
+export function t(key, values) {
+  const text = WORDS[language][key] ?? key;
+  return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
+}
+
+/** @param {string} word one that the server uses @returns {string} it in words, else as it is */
+export function tWord(word) {
+  return /** @type {Record<string, string>} */ (WORDS[language])[word] ?? word;
+}
+
+/** @param {string} iso @returns {string} a day as the reader writes it */
+export function formatDay(iso) {
+  const time = new Date(iso);
+  if (Number.isNaN(time.getTime())) return iso;
+  return time.toLocaleDateString(language === "zh" ? "zh-CN" : "en", { year: "numeric", month: "short", day: "numeric" });
+}
+
+/** @param {number} ms @returns {string} */
+export function formatSeconds(ms) {
+  return ms < 10_000 ? (ms / 1000).toFixed(1) : String(Math.round(ms / 1000));
+}

@@ -1,0 +1,14 @@
+/** Draws the page and starts it. */
+import { html } from "./html.js";
+import { applyPreferences } from "./i18n.js";
+import { App } from "./parts/app.js";
+import { start, watchOtherTabs } from "./sessions.js";
+import { render } from "./vendor.js";
+
+applyPreferences();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyPreferences);
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+root.replaceChildren();
+render(html`<${App} />`, root);
+watchOtherTabs();
+void start();

@@ -1,0 +1,48 @@
+/** The page: sidebar or top strip, conversation, composer. */
+import { html } from "../html.js";
+import { getLanguage, getTheme, onPreferences, t } from "../i18n.js";
+import { useStore } from "../store.js";
+import { useEffect, useState } from "../vendor.js";
+import { Composer } from "./composer.js";
+import { Conversation } from "./conversation.js";
+import { Sidebar } from "./sidebar.js";
+import { Toasts } from "./toasts.js";
+import { TokenDialog } from "./token.js";
+import { TopBar } from "./topbar.js";
+
+const PHONE = matchMedia("(max-width: 760px)");
+
+export function App() {
+  const [phone, setPhone] = useState(PHONE.matches);
+  const [, redraw] = useState(0);
+  const drawer = useStore((state) => state.drawer);
+  const locked = useStore((state) => state.locked);
+  const title = useStore((state) => state.current?.title ?? "");
+  useEffect(() => {
+    PHONE.addEventListener("change", () => setPhone(PHONE.matches));
+    onPreferences(() => redraw((count) => count + 1));
+  }, []);
+  useEffect(() => {
+    document.title = title ? `${title} · ${t("app")}` : `${t("app")} · ${t("tagline")}`;
+  });
+  return html`
+    <div class=${phone ? "page phone" : "page"} key=${getLanguage()} data-look=${getTheme()}>
+      <a class="skip" href="#question" onClick=${skip}>${t("skip")}</a>
+      ${phone && !drawer && html`<h1 class="unseen">${t("app")}</h1>`}
+      ${phone && html`<${TopBar} />`}
+      <${Sidebar} phone=${phone} open=${drawer} look=${getTheme()} />
+      <main class="main">
+        <${Conversation} />
+        <${Composer} />
+      </main>
+      <${Toasts} />
+      ${locked && html`<${TokenDialog} />`}
+    </div>
+  `;
+}
+
+/** The address names the conversation, so the link must not change it. @param {Event} event */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("question")?.focus();
+}

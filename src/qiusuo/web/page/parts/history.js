@@ -1,0 +1,118 @@
+/** Former conversations: looked for, opened, renamed, deleted. */
+import { html } from "../html.js";
+import { t } from "../i18n.js";
+import { remove, rename, searchHistory } from "../sessions.js";
+import { change, useStore } from "../store.js";
+import { useEffect, useRef, useState } from "../vendor.js";
+import { Icon } from "./icons.js";
+
+/** @import { SessionInfo } from "../types.js" */
+
+const TYPING_PAUSE_MS = 200;
+
+export function History() {
+  const sessions = useStore((state) => state.sessions);
+  const current = useStore((state) => state.current?.id ?? "");
+  const query = useStore((state) => state.query);
+  // What has no title has no question yet.
+  const shown = sessions.filter((session) => session.title || session.id === current);
+  return html`
+    <nav class="history" aria-labelledby="history-title">
+      <h2 id="history-title">${t("history")}</h2>
+      <${Find} />
+      ${shown.length === 0 && html`<p class="hint">${query ? t("noHits") : t("noHistory")}</p>`}
+      <ul>
+        ${shown.map((session) => html`<${Entry} key=${session.id} session=${session} current=${session.id === current} />`)}
+      </ul>
+    </nav>
+  `;
+}
+
+function Find() {
+  const [text, setText] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => searchHistory(text.trim()), text ? TYPING_PAUSE_MS : 0);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return html`
+    <label class="find">
+      <${Icon} name="find" />
+      <span class="unseen">${t("searchHistory")}</span>
+      <input
+        type="search"
+        placeholder=${t("searchHistory")}
+        value=${text}
+        onInput=${(/** @type {{currentTarget: HTMLInputElement}} */ event) => setText(event.currentTarget.value)}
+      />
+    </label>
+  `;
+}
+
+/** @param {{session: SessionInfo, current: boolean}} props */
+function Entry({ session, current }) {
+  const [doing, setDoing] = useState(/** @type {"" | "rename" | "remove"} */ (""));
+  const title = session.title || t("untitled");
+  const back = () => setDoing("");
+  if (doing === "rename") return html`<li><${RenameForm} session=${session} onEnd=${back} /></li>`;
+  return html`
+    <li class=${current ? "current" : ""}>
+      <a href=${`#/s/${session.id}`} aria-current=${current ? "page" : undefined} onClick=${() => change({ drawer: false })}>
+        ${session.running && html`<span class="pulse" role="img" aria-label=${t("running")}></span>`}
+        <span class="title">${title}</span>
+      </a>
+      ${doing === "remove"
+        ? html`<${RemoveQuestion} session=${session} title=${title} onEnd=${back} />`
+        : html`
+            <span class="entry-buttons">
+              <button type="button" class="quiet" aria-label=${`${t("rename")}: ${title}`} title=${t("rename")} onClick=${() => setDoing("rename")}>
+                <${Icon} name="edit" />
+              </button>
+              <button type="button" class="quiet" aria-label=${`${t("remove")}: ${title}`} title=${t("remove")} onClick=${() => setDoing("remove")}>
+                <${Icon} name="trash" />
+              </button>
+            </span>
+          `}
+    </li>
+  `;
+}
+
+/** @param {{session: SessionInfo, onEnd: () => void}} props */
+function RenameForm({ session, onEnd }) {
+  /** @type {{current: HTMLInputElement | null}} */
+  const input = useRef(null);
+  useEffect(() => input.current?.select(), []);
+  /** @param {Event} event */
+  const save = (event) => {
+    event.preventDefault();
+    const title = input.current?.value.trim();
+    if (title && title !== session.title) void rename(session.id, title);
+    onEnd();
+  };
+  return html`
+    <form class="rename" onSubmit=${save}>
+      <input
+        ref=${input}
+        aria-label=${t("renameTo")}
+        defaultValue=${session.title}
+        maxlength="200"
+        onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Escape" && onEnd()}
+      />
+      <button type="submit">${t("save")}</button>
+    </form>
+  `;
+}
+
+/** @param {{session: SessionInfo, title: string, onEnd: () => void}} props */
+function RemoveQuestion({ session, title, onEnd }) {
+  /** @type {{current: HTMLButtonElement | null}} */
+  const yes = useRef(null);
+  useEffect(() => yes.current?.focus(), []);
+  /** @param {KeyboardEvent} event */
+  const keys = (event) => event.key === "Escape" && onEnd();
+  return html`
+    <span class="entry-ask" role="group" aria-label=${`${t("removeAsk")} ${title}`} onKeyDown=${keys}>
+      <button ref=${yes} type="button" class="danger" onClick=${() => void remove(session.id)}>${t("remove")}</button>
+      <button type="button" onClick=${onEnd}>${t("no")}</button>
+    </span>
+  `;
+}

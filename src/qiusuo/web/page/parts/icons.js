@@ -1,0 +1,27 @@
+/** Small drawings; the words beside them, or the button's name, say what they mean. */
+import { html } from "../html.js";
+
+/** @type {Record<string, string>} */
+const PATHS = {
+  plus: "M12 5v14M5 12h14",
+  send: "M12 19V5M6 11l6-6 6 6",
+  stop: "M8 8h8v8H8z",
+  menu: "M4 7h16M4 12h16M4 17h16",
+  close: "M6 6l12 12M18 6L6 18",
+  edit: "M4 20h4L19 9l-4-4L4 16v4M13.5 6.5l4 4",
+  trash: "M5 7h14M10 7V5h4v2M7 7l1 13h8l1-13",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  retry: "M4 5v5h5M5 10a8 8 0 1 1-1 5",
+  sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6l1.4 1.4M17 17l1.4 1.4M18.4 5.6L17 7M7 17l-1.4 1.4",
+  moon: "M20 14.5A8 8 0 0 1 9.5 4 8 8 0 1 0 20 14.5",
+  auto: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M12 4v16",
+  down: "M12 5v14M6 13l6 6 6-6",
+  book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
+  find: "M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M20 20l-4.5-4.5",
+  chevron: "M9 6l6 6-6 6",
+};
+
+/** @param {{name: string}} props */
+export function Icon({ name }) {
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
+}

@@ -1,0 +1,56 @@
+/** What was asked; it can be edited and asked again. */
+import { html } from "../html.js";
+import { t } from "../i18n.js";
+import { send } from "../turns.js";
+import { useEffect, useRef, useState } from "../vendor.js";
+import { Icon } from "./icons.js";
+
+/** @import { Turn } from "../types.js" */
+
+/** @param {{turn: Turn, titleId: string, later: number, busy: boolean}} props `later`: how many turns stand after it */
+export function Question({ turn, titleId, later, busy }) {
+  const [editing, setEditing] = useState(false);
+  if (editing) return html`<${EditForm} turn=${turn} later=${later} onEnd=${() => setEditing(false)} />`;
+  return html`
+    <div class="question">
+      ${!busy &&
+      html`<button type="button" class="quiet" aria-label=${t("edit")} title=${t("edit")} onClick=${() => setEditing(true)}>
+        <${Icon} name="edit" />
+      </button>`}
+      <h2 id=${titleId} class="bubble"><span class="unseen">${t("question")}: </span>${turn.question}</h2>
+    </div>
+  `;
+}
+
+/** @param {{turn: Turn, later: number, onEnd: () => void}} props */
+function EditForm({ turn, later, onEnd }) {
+  /** @type {{current: HTMLTextAreaElement | null}} */
+  const field = useRef(null);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.setSelectionRange(turn.question.length, turn.question.length);
+  }, []);
+  /** @param {Event} [event] */
+  const resend = (event) => {
+    event?.preventDefault();
+    const text = field.current?.value.trim();
+    if (!text) return;
+    onEnd();
+    void send(text, turn.id);
+  };
+  /** @param {KeyboardEvent} event */
+  const keys = (event) => {
+    if (event.key === "Escape") onEnd();
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) resend(event);
+  };
+  return html`
+    <form class="edit" onSubmit=${resend}>
+      <textarea ref=${field} aria-label=${t("edit")} rows="3" defaultValue=${turn.question} onKeyDown=${keys}></textarea>
+      ${later > 0 && html`<p class="hint">${t("editDrops", { count: later })}</p>`}
+      <p class="edit-buttons">
+        <button type="button" onClick=${onEnd}>${t("no")}</button>
+        <button type="submit" class="primary">${t("resend")}</button>
+      </p>
+    </form>
+  `;
+}

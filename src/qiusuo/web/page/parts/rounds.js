@@ -1,0 +1,106 @@
+/** One line per search: its words, its engine, what came of it, and on demand the receipt. */
+import { html, memo } from "../html.js";
+import { formatSeconds, t, tWord } from "../i18n.js";
+import { useEffect, useState } from "../vendor.js";
+
+/** @import { Attempt, Round } from "../types.js" */
+
+const SLOW_MS = 1000;
+
+/** @param {{rounds: Round[], running: boolean}} props */
+export function Rounds({ rounds, running }) {
+  if (!rounds.length) return null;
+  const many = rounds.length > 1;
+  return html`
+    <ol class="rounds">
+      ${rounds.map(
+        (round) => html`<${RoundRow} key=${round.number} round=${round} named=${many} running=${running} />`,
+      )}
+    </ol>
+  `;
+}
+
+const RoundRow = memo(
+  /** @param {{round: Round, named: boolean, running: boolean}} props */
+  ({ round, named, running }) => {
+    const [open, setOpen] = useState(false);
+    const state = round.state === "running" && !running ? "failed" : round.state;
+    return html`
+      <li class=${`round ${state}`}>
+        <div class="round-line">
+          <span class="dot" aria-hidden="true"></span>
+          <span class="round-what">
+            ${named && html`<b>${t("round", { number: round.number })}</b> · `}${outcome(round, state)}
+          </span>
+          <q class="round-query" title=${round.query}>${round.query}</q>
+          ${state === "running" && html`<${Elapsed} since=${round.since ?? Date.now()} />`}
+          ${state !== "running" &&
+          html`<button type="button" class="quiet why" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>
+            ${t("why")}
+          </button>`}
+        </div>
+        ${open && html`<${Receipt} round=${round} />`}
+      </li>
+    `;
+  },
+);
+
+/** @param {Round} round @param {Round["state"]} state @returns {string} */
+function outcome(round, state) {
+  const page = round.kind === "fetch_page";
+  const kinds = { regulationSearch: t("lawSearch"), caseSearch: t("caseSearch"), native: t("nativeSearch") };
+  const kind = /** @type {Record<string, string>} */ (kinds)[round.kind] ?? "";
+  const engine = round.engineLabel || round.engine || kind;
+  switch (state) {
+    case "running":
+      return page ? t("reading") : engine ? t("searchingAt", { engine }) : t("searching");
+    case "done":
+      if (page) return t("pageRead");
+      return [engine || t("searched"), t("found", { count: round.found }), mark(round)].filter(Boolean).join(" · ");
+    case "empty":
+      return [engine, t("foundNothing")].filter(Boolean).join(" · ");
+    default:
+      return [engine, page ? t("pageReadFailed") : t("searchFailed")].filter(Boolean).join(" · ");
+  }
+}
+
+/** @param {Round} round */
+function mark(round) {
+  return round.stale ? t("stale") : round.cached ? t("cached") : "";
+}
+
+/** @param {{since: number}} props */
+function Elapsed({ since }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  const ms = now - since;
+  return html`<span class="elapsed">${ms >= SLOW_MS ? t("seconds", { count: Math.floor(ms / 1000) }) : ""}</span>`;
+}
+
+/** @param {{round: Round}} props */
+function Receipt({ round }) {
+  return html`
+    <div class="receipt">
+      ${round.reason && html`<p>${round.reason}</p>`}
+      ${round.cached && html`<p>${t("receiptCached")}</p>`}
+      ${round.attempts.length > 0
+        ? html`<ol>${round.attempts.map((attempt) => html`<${AttemptRow} attempt=${attempt} />`)}</ol>`
+        : !round.cached && html`<p>${t("receiptNone")}</p>`}
+    </div>
+  `;
+}
+
+/** @param {{attempt: Attempt}} props */
+function AttemptRow({ attempt }) {
+  const { engine, outcome: ended, ms, reason, fix, skipped, notes } = attempt;
+  return html`
+    <li>
+      <b>${engine}</b> <span class=${`outcome ${ended}`}>${tWord(ended)}</span>
+      <span class="ms">${skipped ? t("skipped") : t("seconds", { count: formatSeconds(ms) })}</span>
+      ${[reason, fix, ...(notes ?? [])].filter(Boolean).map((text) => html`<span class="told">${text}</span>`)}
+    </li>
+  `;
+}

@@ -1,0 +1,112 @@
+/** The settings panel: in the sidebar, on phones in the strip at the top. Always there, never under messages. */
+import { html } from "../html.js";
+import { t } from "../i18n.js";
+import { changeSettings } from "../sessions.js";
+import { useStore } from "../store.js";
+import { ModePicker } from "./mode.js";
+import { SearchSwitch } from "./switch.js";
+
+/** @import { Config, Settings } from "../types.js" */
+
+/** @param {Config | null} config @param {Settings} settings @returns {string} the engine that will be asked */
+export function engineInUse(config, settings) {
+  const named = config?.engines.find((engine) => engine.name === settings.engine);
+  return (named ?? config?.search.engine)?.label ?? "";
+}
+
+/** @param {Config | null} config @param {Settings} settings @returns {string} what stands under the switch */
+export function switchNote(config, settings) {
+  if (settings.switch === "disabled") return t("agentNote");
+  const engine = engineInUse(config, settings);
+  return engine || !config ? t("searchAbout", { engine }) : t("searchNone");
+}
+
+/** Mode and switch, with the line that explains them. */
+export function SettingsControls() {
+  const settings = useStore((state) => state.settings);
+  const saving = useStore((state) => state.saving);
+  const config = useStore((state) => state.config);
+  const agent = settings.switch === "disabled";
+  return html`
+    <${ModePicker}
+      mode=${settings.mode}
+      onChange=${(/** @type {Settings["mode"]} */ mode) =>
+        changeSettings({ mode }, t(mode === "agent" ? "saidAgent" : "saidChat"))}
+    />
+    <${SearchSwitch}
+      state=${settings.switch}
+      busy=${saving}
+      describedBy="switch-note"
+      onChange=${(/** @type {boolean} */ search) => changeSettings({ search }, t(search ? "saidOn" : "saidOff"))}
+    />
+    <p id="switch-note" class=${agent ? "switch-note agent" : "switch-note"}>${switchNote(config, settings)}</p>
+  `;
+}
+
+/** Model, engine, number of results. */
+export function MoreSettings() {
+  const settings = useStore((state) => state.settings);
+  const config = useStore((state) => state.config);
+  if (!config) return null;
+  const { model, engines, search } = config;
+  const auto = search.engine ? t("engineAuto", { engine: search.engine.label }) : t("engineAutoNone");
+  const shown = engineInUse(config, settings);
+  return html`
+    <dl class="facts">
+      <div><dt>${t("model")}</dt><dd title=${model.name}>${model.label}</dd></div>
+      <div><dt>${t("engine")}</dt><dd>${shown || t("engineMissing")}</dd></div>
+    </dl>
+    ${model.kind === "extractive" && html`<p class="hint">${t("extractive")}</p>`}
+    <details class="more">
+      <summary>${t("more")}</summary>
+      <label class="field">
+        <span>${t("engine")}</span>
+        <select
+          value=${settings.engine ?? ""}
+          onChange=${(/** @type {{currentTarget: HTMLSelectElement}} */ { currentTarget }) => {
+            const engine = currentTarget.value || null;
+            const label = engines.find((one) => one.name === engine)?.label ?? auto;
+            changeSettings({ engine }, t("saidEngine", { engine: label }));
+          }}
+        >
+          <option value="">${auto}</option>
+          ${engines.map(
+            (engine) => html`
+              <option key=${engine.name} value=${engine.name} disabled=${engine.state === "missing"}>
+                ${engine.label}${engineState(engine.state)}
+              </option>
+            `,
+          )}
+        </select>
+      </label>
+      <label class="field">
+        <span>${t("results")}</span>
+        <select
+          value=${String(settings.results)}
+          onChange=${(/** @type {{currentTarget: HTMLSelectElement}} */ { currentTarget }) => {
+            const results = Number(currentTarget.value);
+            changeSettings({ results }, t("saidResults", { count: results }));
+          }}
+        >
+          ${[1, 2, 3, 4, 5].map((count) => html`<option key=${count} value=${String(count)}>${count}</option>`)}
+        </select>
+      </label>
+    </details>
+  `;
+}
+
+/** @param {string} state */
+function engineState(state) {
+  if (state === "missing") return ` · ${t("engineMissing")}`;
+  return state === "resting" ? ` · ${t("engineResting")}` : "";
+}
+
+export function SettingsPanel() {
+  return html`
+    <section class="panel" aria-labelledby="settings-title">
+      <h2 id="settings-title" class="unseen">${t("settings")}</h2>
+      <${SettingsControls} />
+      <${MoreSettings} />
+    </section>
+  `;
+}

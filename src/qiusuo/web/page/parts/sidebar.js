@@ -1,0 +1,66 @@
+/** The left side: settings first, then a new chat and the history. On phones it is a drawer, and the settings stay above. */
+import { html } from "../html.js";
+import { getLanguage, getTheme, setLanguage, setTheme, t } from "../i18n.js";
+import { newChat } from "../sessions.js";
+import { change } from "../store.js";
+import { useEffect, useRef } from "../vendor.js";
+import { History } from "./history.js";
+import { Icon } from "./icons.js";
+import { MoreSettings, SettingsPanel } from "./settings.js";
+
+/** @param {{phone: boolean, open: boolean}} props */
+export function Sidebar({ phone, open }) {
+  /** @type {{current: HTMLElement | null}} */
+  const box = useRef(null);
+  useEffect(() => {
+    if (phone && open) box.current?.querySelector("button")?.focus();
+  }, [phone, open]);
+  const close = () => {
+    change({ drawer: false });
+    document.getElementById("drawer-button")?.focus();
+  };
+  if (phone && !open) return null;
+  return html`
+    ${phone && html`<div class="shade" onClick=${close}></div>`}
+    <aside
+      ref=${box}
+      class="sidebar"
+      aria-label=${t("sidebar")}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => phone && event.key === "Escape" && close()}
+    >
+      <header class="brand">
+        <h1>${t("app")}<small>${t("tagline")}</small></h1>
+        ${phone &&
+        html`<button type="button" class="quiet" aria-label=${t("closeSidebar")} onClick=${close}><${Icon} name="close" /></button>`}
+      </header>
+      ${phone
+        ? html`<section class="panel" aria-label=${t("settings")}><${MoreSettings} /></section>`
+        : html`<${SettingsPanel} />`}
+      <button type="button" class="new-chat" onClick=${newChat}><${Icon} name="plus" />${t("newChat")}</button>
+      <${History} />
+      <${Preferences} />
+    </aside>
+  `;
+}
+
+const THEMES = /** @type {const} */ ({
+  auto: { next: "light", icon: "auto", words: "themeAuto" },
+  light: { next: "dark", icon: "sun", words: "themeLight" },
+  dark: { next: "auto", icon: "moon", words: "themeDark" },
+});
+
+function Preferences() {
+  const theme = THEMES[getTheme()];
+  const other = getLanguage() === "zh" ? "en" : "zh";
+  return html`
+    <footer class="preferences">
+      <button type="button" class="quiet" aria-label=${`${t("theme")}: ${t(theme.words)}`} title=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)}>
+        <${Icon} name=${theme.icon} />
+      </button>
+      <button type="button" class="quiet" lang=${other === "zh" ? "zh-CN" : "en"} onClick=${() => setLanguage(other)}>
+        ${other === "zh" ? "中文" : "English"}
+      </button>
+      <a class="quiet" href=${`/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
+    </footer>
+  `;
+}

@@ -1,0 +1,89 @@
+/** One question with everything that came of it. */
+import { html, memo } from "../html.js";
+import { formatSeconds, t } from "../i18n.js";
+import { send } from "../turns.js";
+import { Answer } from "./answer.js";
+import { CopyButton } from "./copybutton.js";
+import { Icon } from "./icons.js";
+import { NoticeView } from "./notice.js";
+import { Question } from "./question.js";
+import { References } from "./references.js";
+import { Rounds } from "./rounds.js";
+import { Sources } from "./sources.js";
+
+/** @import { Turn } from "../types.js" */
+
+export const TurnView = memo(
+  /** @param {{turn: Turn, index: number, later: number, busy: boolean}} props `busy`: some turn is being answered */
+  ({ turn, index, later, busy }) => {
+    const running = turn.state === "running";
+    const titleId = `turn-${index}`;
+    return html`
+      <article class=${running ? "turn running" : "turn"} aria-labelledby=${titleId} data-turn=${turn.id}>
+        <${Question} turn=${turn} titleId=${titleId} later=${later} busy=${busy} />
+        <${Rounds} rounds=${turn.rounds} running=${running} />
+        ${turn.notices.map((notice, at) => html`<${NoticeView} key=${at} notice=${notice} fresh=${running} />`)}
+        ${running && html`<${StatusLine} turn=${turn} />`}
+        ${(turn.answer || !running) && html`<${Answer} turn=${turn} />`}
+        ${!running && html`<${Ending} turn=${turn} last=${later === 0} busy=${busy} />`}
+      </article>
+    `;
+  },
+);
+
+/** @param {{turn: Turn}} props */
+function StatusLine({ turn }) {
+  if (turn.answer) return null;
+  const searching = turn.rounds.some((round) => round.state === "running");
+  if (searching) return null; // its row tells
+  return html`
+    <p class="status"><span class="pulse" aria-hidden="true"></span>${turn.stage ? t(turn.stage) : t("waiting")}…</p>
+  `;
+}
+
+/** @param {{turn: Turn, last: boolean, busy: boolean}} props */
+function Ending({ turn, last, busy }) {
+  const copied = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
+  return html`
+    ${turn.state === "stopped" && html`<p class="hint">${t("stopped")}</p>`}
+    ${turn.state === "failed" && !turn.notices.length && html`<p class="hint">${t("interrupted")}</p>`}
+    ${turn.state === "done" && !turn.answer && html`<p class="hint">${t("emptyAnswer")}</p>`}
+    ${turn.finish === "length" && html`<p class="hint">${t("lengthCut")}</p>`}
+    <${References} markdown=${turn.references} sources=${turn.sources} />
+    <${Sources} sources=${turn.sources} rounds=${turn.rounds} grouped=${turn.mode === "agent"} open=${!turn.references} />
+    <footer class="turn-foot">
+      ${turn.answer && html`<${CopyButton} text=${copied} label=${t("copyAnswer")} />`}
+      ${last &&
+      !busy &&
+      html`<button type="button" class="quiet" onClick=${() => void send(turn.question, turn.id)}>
+        <${Icon} name="retry" /><span>${t("retry")}</span>
+      </button>`}
+      <${Verdicts} turn=${turn} />
+      <span class="usage">${usage(turn)}</span>
+    </footer>
+  `;
+}
+
+/** @param {{turn: Turn}} props */
+function Verdicts({ turn }) {
+  const counts = turn.check?.report?.counts;
+  if (!counts) return null;
+  const kinds = /** @type {const} */ (["supported", "weak", "not_found"]);
+  const some = kinds.filter((kind) => counts[kind] > 0);
+  if (!some.length) return null;
+  return html`
+    <span class="verdicts" role="group" aria-label=${t("checked")}>
+      ${some.map((kind) => html`<span key=${kind} class=${`verdict ${kind}`}>${t(kind)} ${counts[kind]}</span>`)}
+    </span>
+  `;
+}
+
+/** @param {Turn} turn @returns {string} */
+function usage(turn) {
+  if (!turn.usage) return turn.model;
+  const { totalMs, searches, outputTokens } = turn.usage;
+  const parts = [t("usage", { model: turn.model, seconds: formatSeconds(totalMs) })];
+  if (searches) parts.push(t("usageSearches", { count: searches }));
+  if (outputTokens) parts.push(t("usageTokens", { count: outputTokens }));
+  return parts.join(" · ");
+}

@@ -1,0 +1,109 @@
+/** What the page knows, in one place. Components read it with `useStore`, controllers change it with `change`. */
+import { useLayoutEffect, useState } from "./vendor.js";
+
+/** @import { Config, Finding, SessionInfo, Settings, Turn } from "./types.js" */
+
+/**
+ * @typedef {object} Toast
+ * @property {number} id
+ * @property {string} text
+ * @property {"info" | "error"} level
+ *
+ * @typedef {object} State
+ * @property {Config | null} config
+ * @property {Finding[]} findings what the doctor has to say
+ * @property {boolean} healthy an engine can be asked
+ * @property {SessionInfo[]} sessions
+ * @property {string} query what is looked for in the history
+ * @property {SessionInfo | null} current null: a new conversation, not yet known to the server
+ * @property {Settings} settings those of the conversation, as far as known already changed
+ * @property {boolean} saving a change of the settings is under way
+ * @property {Turn[]} turns
+ * @property {boolean} loading a conversation is being fetched
+ * @property {string | null} live the turn that is being followed
+ * @property {boolean} lost the connection is being sought
+ * @property {boolean} drawer the sidebar is open (phones)
+ * @property {boolean} locked a token is needed
+ * @property {string} said for screen readers
+ * @property {Toast[]} toasts
+ * @property {string} failed why the page could not start
+ */
+
+/** @returns {Settings} */
+export function defaultSettings() {
+  return { mode: "chat", search: false, engine: null, results: 5, switch: "off" };
+}
+
+/** @type {State} */
+let state = {
+  config: null,
+  findings: [],
+  healthy: true,
+  sessions: [],
+  query: "",
+  current: null,
+  settings: defaultSettings(),
+  saving: false,
+  turns: [],
+  loading: false,
+  live: null,
+  lost: false,
+  drawer: false,
+  locked: false,
+  said: "",
+  toasts: [],
+  failed: "",
+};
+
+/** @type {Set<() => void>} */
+const listeners = new Set();
+
+export function getState() {
+  return state;
+}
+
+/** @param {Partial<State>} changes */
+export function change(changes) {
+  state = { ...state, ...changes };
+  for (const listener of [...listeners]) listener();
+}
+
+/**
+ * Read a part of the state; the component is drawn anew when that part changes.
+ *
+ * @template T
+ * @param {(state: State) => T} pick
+ * @returns {T}
+ */
+export function useStore(pick) {
+  const value = pick(state);
+  const [, redraw] = useState(0);
+  useLayoutEffect(() => {
+    let known = value;
+    const look = () => {
+      const now = pick(state);
+      if (now !== known) {
+        known = now;
+        redraw((count) => count + 1);
+      }
+    };
+    look();
+    listeners.add(look);
+    return () => void listeners.delete(look);
+  });
+  return value;
+}
+
+let toastCount = 0;
+
+/** @param {string} text @param {"info" | "error"} [level] */
+export function toast(text, level = "info") {
+  const id = ++toastCount;
+  change({ toasts: [...state.toasts.slice(-2), { id, text, level }] });
+  setTimeout(() => change({ toasts: state.toasts.filter((one) => one.id !== id) }), level === "error" ? 7000 : 2500);
+}
+
+/** @param {string} text read out by screen readers when it can be */
+export function say(text) {
+  if (text !== state.said) change({ said: text });
+}

@@ -1,0 +1,281 @@
+/** Turns: asked, followed as they are answered (also after a reload or a lost connection), stopped. */
+import { ApiError, call, openStream, sessionPath } from "./api.js";
+import { fold, newTurn } from "./fold.js";
+import { getLanguage, t } from "./i18n.js";
+import { ensureSession, loadHistory } from "./sessions.js";
+import { readEvents } from "./sse.js";
+import { change, getState, say, toast } from "./store.js";
+import { announce } from "./tabs.js";
+
+/** @import { Session, Turn } from "./types.js" */
+
+const FIRST_WAIT_MS = 300;
+const LONGEST_WAIT_MS = 5000;
+const POLL_MS = 1000;
+const HIDDEN_FRAME_MS = 250;
+export const PENDING = "pending";
+
+/** What is followed just now. @type {Following | null} */
+let following = null;
+
+/** One turn being followed: its record grows with the events and is shown once per frame. */
+class Following {
+  /** @param {string} session @param {Turn} turn */
+  constructor(session, turn) {
+    this.session = session;
+    this.turn = turn;
+    this.last = -1;
+    this.ended = false;
+    this.quit = new AbortController();
+    this.scheduled = false;
+  }
+
+  /** @param {import("./sse.js").ServerEvent[]} events */
+  take(events) {
+    for (const { id, data } of events) {
+      if (id >= 0 && id <= this.last) continue;
+      this.last = Math.max(this.last, id);
+      const known = this.turn.id;
+      fold(this.turn, data);
+      if (this.turn.id !== known) this.named(known);
+      if (data.type === "done") this.ended = true;
+    }
+    this.show();
+  }
+
+  /** The server has given the turn its id. @param {string} known */
+  named(known) {
+    const turns = getState().turns.map((turn) => (turn.id === known ? { ...this.turn } : turn));
+    change({ live: this.turn.id, turns });
+    void loadHistory().catch(() => {});
+    announce(this.session);
+  }
+
+  show() {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    const draw = () => {
+      this.scheduled = false;
+      if (following === this || this.ended) this.draw();
+    };
+    if (document.hidden) setTimeout(draw, HIDDEN_FRAME_MS);
+    else requestAnimationFrame(draw);
+  }
+
+  draw() {
+    const { turns } = getState();
+    const index = turns.findLastIndex((turn) => turn.id === this.turn.id);
+    if (index >= 0) change({ turns: turns.toSpliced(index, 1, { ...this.turn }) });
+    say(spoken(this.turn));
+  }
+
+  get left() {
+    return this.quit.signal.aborted;
+  }
+}
+
+/** @param {Turn} turn @returns {string} how it stands, for screen readers */
+function spoken(turn) {
+  if (turn.state === "running") {
+    const round = turn.rounds.at(-1);
+    if (turn.stage === "searching" && round) return `${t("searching")}: ${round.query}`;
+    return turn.stage ? t(turn.stage) : t("waiting");
+  }
+  return t(turn.state === "done" ? "answered" : turn.state === "stopped" ? "stopped" : "failedTurn");
+}
+
+/** Stop following; the server goes on answering. */
+export function detach() {
+  following?.quit.abort();
+  following = null;
+  change({ live: null, lost: false });
+}
+
+/**
+ * Ask. With `replaces`, that turn and all after it make room.
+ *
+ * @param {string} text
+ * @param {string} [replaces]
+ * @returns {Promise<boolean>} false when the question was not taken
+ */
+export async function send(text, replaces) {
+  if (getState().live) return false;
+  const { mode, search } = getState().settings;
+  const turn = newTurn(PENDING, text, { mode, search });
+  const { turns } = getState();
+  const cut = replaces ? turns.findIndex((known) => known.id === replaces) : -1;
+  change({ turns: [...(cut < 0 ? turns : turns.slice(0, cut)), turn], live: PENDING });
+  let mine = null;
+  try {
+    const { id } = await ensureSession();
+    mine = new Following(id, turn);
+    following = mine;
+    const known = replaces && replaces !== PENDING && !replaces.startsWith("unsent") ? { replaces } : {};
+    const response = await openStream("POST", sessionPath(id, "/turns"), {
+      body: { text, language: getLanguage(), ...known },
+      signal: mine.quit.signal,
+    });
+    void follow(mine, response);
+    return true;
+  } catch (error) {
+    if (mine?.left) return true;
+    following = null;
+    if (error instanceof ApiError && error.status === 409) {
+      change({ turns, live: null });
+      toast(t("busy"), "error");
+      await reload(getState().current?.id ?? "");
+      return false;
+    }
+    unsent(turn, error);
+    return true;
+  }
+}
+
+/** Show that a question did not get through. @param {Turn} turn @param {unknown} error */
+function unsent(turn, error) {
+  const refused = error instanceof ApiError && error.status > 0;
+  const notice = {
+    code: refused && error.code ? error.code : "lost_turn",
+    level: "error",
+    title: "",
+    message: error instanceof Error ? error.message : String(error),
+    fix: error instanceof ApiError ? error.fix : "",
+    commands: [],
+    doc: "",
+    retryAfter: error instanceof ApiError ? error.retryAfter : null,
+  };
+  const failed = { ...turn, id: `unsent-${Date.now()}`, state: /** @type {const} */ ("failed"), notices: [notice] };
+  change({ live: null, turns: getState().turns.map((one) => (one.id === PENDING ? failed : one)) });
+  say(t("failedTurn"));
+}
+
+/**
+ * Follow a turn that runs already: after a reload, or begun in another tab.
+ *
+ * @param {string} session
+ * @param {string} id
+ */
+export function attach(session, id) {
+  detach();
+  const known = getState().turns.find((turn) => turn.id === id);
+  const turn = newTurn(id, known?.question ?? "", { mode: known?.mode, createdAt: known?.createdAt });
+  const mine = new Following(session, turn);
+  following = mine;
+  // What was kept of it stays on the page until the events have caught up.
+  change({ live: id, turns: known ? getState().turns : [...getState().turns, { ...turn }] });
+  void follow(mine, null);
+}
+
+/**
+ * Read events until the turn has ended, over as many connections as it takes.
+ *
+ * @param {Following} mine
+ * @param {Response | null} first
+ */
+async function follow(mine, first) {
+  let response = first;
+  let wait = FIRST_WAIT_MS;
+  while (!mine.ended && !mine.left) {
+    try {
+      response ??= await reopen(mine);
+      if (!response) break; // this server does not hold the turn
+      change({ lost: false });
+      for await (const events of readEvents(response)) {
+        wait = FIRST_WAIT_MS;
+        mine.take(events);
+        if (mine.ended || mine.left) break;
+      }
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return;
+    }
+    response = null;
+    if (mine.ended || mine.left) break;
+    change({ lost: true });
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+  }
+  if (mine.left) return;
+  if (!mine.ended) await poll(mine);
+  if (mine.left) return;
+  mine.draw();
+  following = null;
+  change({ live: null, lost: false });
+  void loadHistory().catch(() => {});
+  announce(mine.session);
+}
+
+/** @param {Following} mine @returns {Promise<Response | null>} */
+async function reopen(mine) {
+  if (mine.turn.id === PENDING) return null; // it broke off before the server named the turn
+  const path = sessionPath(mine.session, `/turns/${encodeURIComponent(mine.turn.id)}/events`);
+  try {
+    return await openStream("GET", path, { after: mine.last, signal: mine.quit.signal });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Look at the conversation until nothing runs there any more. @param {Following} mine */
+async function poll(mine) {
+  for (;;) {
+    if (mine.left) return;
+    try {
+      /** @type {Session} */
+      const { turns, ...info } = await call("GET", sessionPath(mine.session));
+      const kept = turns.find((turn) => turn.id === mine.turn.id) ?? turns.at(-1);
+      if (mine.left) return;
+      change({ lost: false, current: info });
+      if (mine.turn.id === PENDING && kept?.question !== mine.turn.question) {
+        unsent(mine.turn, new ApiError(0, { message: t("cannotStart") }));
+        mine.quit.abort();
+        following = null;
+        return;
+      }
+      if (kept) {
+        const shown = mine.turn.id;
+        Object.assign(mine.turn, kept);
+        change({ turns: getState().turns.map((turn) => (turn.id === shown ? { ...kept } : turn)), live: kept.id });
+      }
+      if (!info.running) {
+        if (mine.turn.state === "running") Object.assign(mine.turn, { state: "failed", stage: null, finish: "interrupted" });
+        return;
+      }
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 404 || error.status === 401)) return;
+      change({ lost: true });
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** @param {string} session */
+async function reload(session) {
+  if (!session) return;
+  /** @type {Session} */
+  const { turns, ...info } = await call("GET", sessionPath(session));
+  change({ current: info, turns });
+  if (info.running) attach(session, info.running);
+}
+
+/** Stop the turn that is being answered. */
+export async function stop() {
+  const mine = following;
+  if (!mine || mine.turn.id === PENDING) {
+    // Not even sent, or not yet named: nothing of it is known to anybody.
+    if (mine) await waitForName(mine);
+    if (!mine || mine.turn.id === PENDING) return;
+  }
+  try {
+    await call("POST", sessionPath(mine.session, `/turns/${encodeURIComponent(mine.turn.id)}/stop`), {});
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 404)) toast(error instanceof Error ? error.message : "", "error");
+  }
+}
+
+/** @param {Following} mine */
+async function waitForName(mine) {
+  for (let tries = 0; tries < 50 && mine.turn.id === PENDING && !mine.left; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The shapes that the server sends (docs: /openapi.json). Types only.
+ *
+ * @typedef {"zh" | "en"} Language
+ * @typedef {"chat" | "agent"} Mode
+ * @typedef {"running" | "done" | "stopped" | "failed"} TurnState
+ * @typedef {"supported" | "weak" | "not_found"} Support
+ *
+ * @typedef {object} Settings
+ * @property {Mode} mode
+ * @property {boolean} search the switch as the user left it
+ * @property {string | null} engine null: the usual order
+ * @property {number} results
+ * @property {"on" | "off" | "disabled"} switch how the switch must look
+ * @property {string} [note]
+ *
+ * @typedef {object} SessionInfo
+ * @property {string} id
+ * @property {string} title
+ * @property {Settings} settings
+ * @property {string} createdAt
+ * @property {string} updatedAt
+ * @property {string | null} running the turn that is being answered
+ *
+ * @typedef {SessionInfo & {turns: Turn[]}} Session
+ *
+ * @typedef {object} Attempt
+ * @property {string} engine
+ * @property {string} outcome
+ * @property {number} ms
+ * @property {string} [reason]
+ * @property {string} [fix]
+ * @property {boolean} [skipped]
+ * @property {string[]} [notes]
+ *
+ * @typedef {object} Round
+ * @property {number} number
+ * @property {string} kind
+ * @property {string} query
+ * @property {"running" | "done" | "empty" | "failed"} state
+ * @property {string} engine
+ * @property {string} engineLabel
+ * @property {number} found
+ * @property {number[]} numbers
+ * @property {number} ms
+ * @property {boolean} cached
+ * @property {boolean} stale
+ * @property {Attempt[]} attempts
+ * @property {string} reason
+ * @property {number} [since] when this page saw it begin (milliseconds)
+ *
+ * @typedef {object} Law
+ * @property {string} lawName
+ * @property {string} [articleNumber]
+ * @property {string} [status]
+ * @property {string} [version]
+ * @property {string} [chapter]
+ * @property {string} [effectiveDate]
+ * @property {string} [content]
+ *
+ * @typedef {object} Source
+ * @property {number} number
+ * @property {string} title
+ * @property {string} url
+ * @property {string} domain
+ * @property {string} snippet
+ * @property {number} round
+ * @property {string | null} publishedAt
+ * @property {string[]} engines
+ * @property {boolean} pageRead
+ * @property {Law | null} law
+ *
+ * @typedef {object} Notice
+ * @property {string} code
+ * @property {string} level
+ * @property {string} title
+ * @property {string} message
+ * @property {string} fix
+ * @property {string[]} commands
+ * @property {string} doc
+ * @property {number | null} retryAfter
+ *
+ * @typedef {object} CitationCheck
+ * @property {number} number
+ * @property {boolean} snippetOnly
+ * @property {Support} support
+ * @property {number} score
+ * @property {string} passage
+ * @property {string[]} reasons
+ *
+ * @typedef {object} ClaimCheck
+ * @property {string} claim
+ * @property {Support} support
+ * @property {CitationCheck[]} citations
+ *
+ * @typedef {object} Check
+ * @property {{counts: Record<Support, number>, claims: ClaimCheck[]}} report
+ * @property {{number: number, passage: string, sentence: string}[]} added
+ *
+ * @typedef {object} Usage
+ * @property {number | null} inputTokens
+ * @property {number | null} outputTokens
+ * @property {number} searches
+ * @property {number} searchMs
+ * @property {number | null} firstTokenMs
+ * @property {number} totalMs
+ *
+ * @typedef {object} Turn
+ * @property {string} id
+ * @property {string} question
+ * @property {Mode} mode
+ * @property {string} model
+ * @property {boolean} search
+ * @property {string} createdAt
+ * @property {TurnState} state
+ * @property {"searching" | "reading" | "thinking" | "answering" | null} stage
+ * @property {string} answer
+ * @property {string} references
+ * @property {number[]} cited
+ * @property {string} finish
+ * @property {Round[]} rounds
+ * @property {Source[]} sources
+ * @property {Notice[]} notices
+ * @property {Check | null} check
+ * @property {Usage | null} usage
+ *
+ * @typedef {object} EngineInfo
+ * @property {string} name
+ * @property {string} label
+ * @property {string} state
+ * @property {string} [reason]
+ * @property {string} [fix]
+ *
+ * @typedef {object} Config
+ * @property {{name: string, label: string, kind: "remote" | "local" | "extractive", nativeSearch: boolean}} model
+ * @property {{available: boolean, engine: {name: string, label: string} | null, problem: {message: string, fix: string} | null}} search
+ * @property {EngineInfo[]} engines
+ * @property {{zh: string[], en: string[]}} examples
+ * @property {string} version
+ * @property {{maxQuestion: number}} limits
+ *
+ * @typedef {object} Finding
+ * @property {string} code
+ * @property {string} level
+ * @property {string} what
+ * @property {string} why
+ * @property {string} fix
+ * @property {string[]} commands
+ * @property {string} guide
+ */
+export {};
