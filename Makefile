@@ -4,6 +4,9 @@ BIN := .venv/bin
 # How many test processes; the timing tests want a core each.
 JOBS ?= 2
 
+# The uv that set-up brings where the machine has none; the statutes may need it too. Looked for when it is needed.
+OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format bench docs eval setup clean
 
@@ -14,6 +17,10 @@ setup:  ## Install what running needs, into .venv
 	@$(PYTHON) scripts/setup.py
 
 run: setup  ## Install everything, show the engines, make a first search, serve on http://127.0.0.1:8000
+	@echo; echo '$$ qiusuo legal install --yes'
+	@UV="$(OWN_UV)" $(BIN)/qiusuo legal install --yes || \
+	  printf '\n!! %s\n!! %s\n\n' 'The statutes could not be installed: legal questions are searched on the web only.' \
+	    'Later, with a network: $(BIN)/qiusuo legal install'
 	@$(BIN)/qiusuo engines || true
 	@echo; echo '$$ qiusuo search "求索 开源 搜索" --explain'
 	@$(BIN)/qiusuo search "求索 开源 搜索" --explain || true

@@ -131,7 +131,7 @@ def engine_table(engines: Iterable[type[SearchEngine]] | None = None) -> str:
             f"`{kind.name}`",
             f"[{kind.label}]({kind.docs_url})",
             _names((*kind.key_env, *kind.url_env)),
-            JOINS[kind.joins],
+            _joins(kind),
             "paid 付费" if kind.costs_money else "free 免费",
             str(kind.max_results),
             _query_limit(kind),
@@ -152,6 +152,14 @@ def engine_table(engines: Iterable[type[SearchEngine]] | None = None) -> str:
         "Results may be kept in 结果可存于",
     )
     return f"{ENGINES_HEAD}\n{_table(head, rows)}\n\n{ENGINES_NOTES}"
+
+
+def _joins(kind: type[SearchEngine]) -> str:
+    if kind.search_types is None or kind.joins is Joins.NAMED:
+        return JOINS[kind.joins]
+    when = JOINS[kind.joins] if kind.key_env or kind.url_env else "it is set up 已安装时"
+    types = ", ".join(f"`{one.value}`" for one in sorted(kind.search_types))
+    return f"{when}; in {types} searches alone 仅限该类型的搜索"
 
 
 def cli_reference() -> str:

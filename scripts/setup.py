@@ -25,8 +25,12 @@ OLDEST = (3, 11)
 # System programs that tests use: program, Debian package, what is skipped without it.
 PROGRAMS = (
     ("redis-server", "redis-server", "the tests with a real Redis (tests/test_redis.py, parts of tests/doctor)"),
-    ("chromium", "chromium", "the tests with a real browser (tests/browser, tests/engines/test_google.py and others)"),
+    ("chromium", "chromium", "the tests with a real browser (tests/browser, tests/page, parts of tests/engines)"),
+    ("npm", "npm", "the type check of the page, its rebuild and axe (tests/test_vendor.py, parts of tests/page)"),
+    ("postgres", "postgresql", "the tests with a real PostgreSQL (parts of tests/chat and tests/doctor)"),
 )
+# Debian keeps PostgreSQL's programs out of the path.
+PLACES = {"postgres": "usr/lib/postgresql/*/bin/postgres"}
 
 
 def say(text: str) -> None:
@@ -87,15 +91,20 @@ def install_system(packages: "list[str]") -> bool:
     return run(*sudo, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages, **quiet)
 
 
+def is_there(program: str) -> bool:
+    """Tell whether a system program can be found."""
+    return bool(shutil.which(program) or (program in PLACES and any(Path("/").glob(PLACES[program]))))
+
+
 def bring_programs() -> "list[str]":
     """Install the system programs that are missing; return a line for each that could not be had."""
-    missing = [entry for entry in PROGRAMS if not shutil.which(entry[0])]
+    missing = [entry for entry in PROGRAMS if not is_there(entry[0])]
     if missing:
         install_system([package for _, package, _ in missing])
     return [
         f"{program} is not there and could not be installed (Debian: {package}). Skipped without it: {skipped}."
         for program, package, skipped in missing
-        if not shutil.which(program)
+        if not is_there(program)
     ]
 
 
@@ -129,6 +138,16 @@ def main() -> int:
         if not run(VENV / BIN / "python", ROOT / "scripts" / "searxng_env.py"):
             problems.append(
                 "SearXNG could not be installed. Skipped without it: tests/test_real_searxng.py, parts of tests/doctor."
+            )
+        if not run(VENV / BIN / "python", ROOT / "scripts" / "smollm2.py", uv):
+            problems.append(
+                "The small language model could not be had. Skipped without it: tests/chat/test_local_model.py, more."
+            )
+        npm = shutil.which("npm")
+        if npm and not run(npm, "ci", "--no-audit", "--no-fund", "--silent", "--prefix", ROOT / "scripts" / "vendor"):
+            problems.append(
+                "The page's tools could not be installed by npm. Skipped without them: parts of tests/test_vendor.py "
+                "and tests/page/test_access.py."
             )
     if problems:
         loud(problems)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from chromium import browser
+from postgres_process import postgres
 
-__all__ = ["browser"]  # a fixture: one browser for the whole run
+__all__ = ["browser", "postgres"]  # fixtures: one browser, one PostgreSQL for the whole run
 
 # A machine under load is slow, not wrong.
 settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -59,3 +60,5 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
         ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    # Its legal index would join regulation searches.
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))

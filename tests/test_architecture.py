@@ -22,18 +22,20 @@ FOUNDATION: dict[str, str] = {
     "errors": "models",
     "text": "models",
     "loops": "",
+    "folders": "",
     "urls": "",
     "numerals": "",
     "bridge": "",
     "server_settings": "",
+    "model_settings": "",
     "config_files": "errors",
-    "config": "models errors config_files server_settings",
+    "config": "models errors config_files model_settings server_settings",
     "storage": "errors loops",
     "http": "models errors text loops",
     "citations": "models errors text urls numerals",
     "pages": "models errors text urls http",
     "browser": "models errors text loops bridge config http",
-    "legal": "models errors text urls numerals",
+    "legal": "models errors text folders urls numerals",
     "engines": "models errors text urls http browser legal",
     "pipeline": "models errors text loops urls config storage engines",
     "roster": "models errors config http engines pipeline",
@@ -132,7 +134,7 @@ class TestLayers:
 
 HEAVY = tuple(
     "aiohttp pydantic limits typer rich langchain langchain_core fastapi ddgs primp orjson redis mcp playwright "  # noqa: SIM905 - a list of words
-    "uvicorn yaml lxml starlette pytest".split()
+    "uvicorn yaml lxml starlette sqlalchemy pytest".split()
 )
 
 
@@ -149,7 +151,17 @@ class TestImportCost:
         assert loaded_after("import qiusuo; qiusuo.SearchResponse; qiusuo.AllEnginesFailed") == set()
 
     def test_the_service_loads_no_extra(self) -> None:
-        extras = {"langchain", "langchain_core", "fastapi", "starlette", "uvicorn", "mcp", "playwright", "redis"}
+        extras = {
+            "langchain",
+            "langchain_core",
+            "fastapi",
+            "starlette",
+            "uvicorn",
+            "mcp",
+            "playwright",
+            "redis",
+            "sqlalchemy",
+        }
         code = "from qiusuo import SearchService\n"
         assert not loaded_after(code) & (extras | {"typer", "rich", "ddgs", "primp", "pytest"})
         # Not even with every engine built.

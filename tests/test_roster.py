@@ -86,7 +86,9 @@ class TestOrder:
         kinds = discover_engines()
         env(**{kind.key_env[0]: "key" for kind in kinds.values() if kind.key_env}, SEARXNG_URL="http://127.0.0.1:9")
         assert await available() == tuple(
-            name for name, kind in kinds.items() if kind.joins in {Joins.CONFIGURED, Joins.DETECTED}
+            name
+            for name, kind in kinds.items()
+            if kind.joins in {Joins.CONFIGURED, Joins.DETECTED} and kind.search_types is None
         )
 
     async def test_the_priority_list_sets_the_order_and_excludes_all_others(self, env: Env, serve: Serve) -> None:

@@ -39,6 +39,7 @@ from pydantic_settings import (
 
 from qiusuo.config_files import KINDS_OF_FILES, read_config_file
 from qiusuo.errors import ConfigurationError
+from qiusuo.model_settings import ModelSettings
 from qiusuo.models import SearchType
 from qiusuo.server_settings import ServerSettings
 
@@ -103,7 +104,7 @@ class WebSearchConfig(BaseModel):
     )
 
 
-class Settings(ServerSettings, BaseSettings):
+class Settings(ServerSettings, ModelSettings, BaseSettings):
     """The whole configuration. Invalid values of the first group fall back to their default with a log line."""
 
     model_config = SettingsConfigDict(

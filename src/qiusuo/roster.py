@@ -12,7 +12,7 @@ from qiusuo.engines import discover_engines
 from qiusuo.engines.base import EngineOptions, Joins, SearchEngine
 from qiusuo.errors import ConfigurationError, SearchDisabled, SearchError, UnknownEngine
 from qiusuo.http import HttpClient
-from qiusuo.models import Attempt
+from qiusuo.models import Attempt, SearchType
 from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.pipeline import Choice
 from qiusuo.pipeline.request import SearchRequest
@@ -52,8 +52,9 @@ class Roster:
         self._clock = clock
         self._detected: dict[str, tuple[float, bool]] = {}
         self._looks: Flights[bool] = Flights()
+        self._ready = {kind: self._ready_for(kind) for kind in SearchType}
         # With named engines nothing depends on what is found at the moment.
-        self._fixed = self._all_named() if named else None
+        self._fixed = {kind: self._all_named(kind) for kind in SearchType} if named else None
 
     @classmethod
     def of(cls, engines: Sequence[SearchEngine]) -> Roster:
@@ -70,6 +71,8 @@ class Roster:
         """Build every engine that the settings allow."""
         kinds = discover_engines()
         keys = {name: key for kind in kinds.values() for name, key in _secrets(settings, kind)}
+        if settings.legal_dir:  # named in the file it counts as its variable does
+            keys["QIUSUO_LEGAL_DIR"] = settings.legal_dir
         places = {name: _place(settings, kind, http, keys) for name, kind in kinds.items()}
         addressed = frozenset(name for name, kind in kinds.items() if _address(settings, kind))
         wanted = settings.provider_priority
@@ -95,30 +98,36 @@ class Roster:
         """
         if request.engines:
             return Choice(tuple(self.get(name) for name in request.engines))
-        choice = await self.available()
+        kind = request.query.type
+        choice = await self.available(kind) if self._fixed is None else self._fixed[kind]
         if not choice.engines:
             raise self.disabled()
         return choice
 
-    async def available(self) -> Choice:
-        """Return the engines that take part without being chosen for one search."""
+    async def available(self, search_type: SearchType = SearchType.GENERAL) -> Choice:
+        """Return the engines that take part in searches of a type without being chosen for one search."""
         if self._fixed is not None:
-            return self._fixed
-        ready = [place.engine for name in self._order if (place := self.places[name]).engine is not None]
+            return self._fixed[search_type]
+        ready = self._ready[search_type]
         taking_part = [engine for engine in ready if await self._joins(engine)]
-        if not taking_part and not self._spoilt():
-            taking_part = [engine for engine in ready if engine.joins is Joins.LAST_RESORT]
+        # One that knows a single subject does not stand in for the web.
+        if all(engine.search_types is not None for engine in taking_part) and not self._spoilt():
+            taking_part += [engine for engine in ready if engine.joins is Joins.LAST_RESORT]
         return Choice(tuple(taking_part))
 
-    def _all_named(self) -> Choice:
+    def _ready_for(self, search_type: SearchType) -> tuple[SearchEngine, ...]:
+        """Return the engines of the order that can be used in searches of a type."""
+        places = (self.places[name] for name in self._order)
+        return tuple(place.engine for place in places if place.engine is not None and _serves(place, search_type))
+
+    def _all_named(self, search_type: SearchType) -> Choice:
         """Return all engines of the order; those that cannot be used stand in the receipt."""
-        ready = [place.engine for name in self._order if (place := self.places[name]).engine is not None]
         left_out = [
             Attempt(name, problem.outcome, 0, problem.message, problem.fix, skipped=True)
             for name in self._order
-            if (problem := self.places[name].problem) is not None
+            if (problem := self.places[name].problem) is not None and _serves(self.places[name], search_type)
         ]
-        return Choice(tuple(ready), tuple(left_out))
+        return Choice(self._ready[search_type], tuple(left_out))
 
     def get(self, name: str) -> SearchEngine:
         """Return the engine of that name, or raise why it cannot be used."""
@@ -180,6 +189,10 @@ class Roster:
                     await place.engine.aclose()
                 except Exception:  # a plug-in that cannot be closed must not keep the others open
                     logger.exception("the engine %s cannot be closed", place.engine.name)
+
+
+def _serves(place: Place, search_type: SearchType) -> bool:
+    return place.kind.search_types is None or search_type in place.kind.search_types
 
 
 def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys: Mapping[str, str]) -> Place:

@@ -12,10 +12,10 @@ from qiusuo.config import Settings
 from qiusuo.engines.base import SearchEngine
 from qiusuo.errors import SearchDisabled, SearchError
 from qiusuo.http import HttpClient
-from qiusuo.models import SearchResponse
+from qiusuo.models import SearchResponse, SearchType
 from qiusuo.pipeline.observe import SearchObserver, observed
-from qiusuo.pipeline.pipeline import Choice, SearchPipeline
-from qiusuo.pipeline.request import SearchOptions, SearchRequest, build_request
+from qiusuo.pipeline.pipeline import SearchPipeline
+from qiusuo.pipeline.request import SearchOptions, build_request
 from qiusuo.roster import Place, Roster
 
 
@@ -54,7 +54,7 @@ class SearchService:
         self._roster = roster or Roster.of(engines)
         self._http = http
         self._bridge = SyncBridge()
-        self._pipeline = SearchPipeline(self.settings, self._choose)
+        self._pipeline = SearchPipeline(self.settings, self._roster.choose)
 
     @classmethod
     def from_settings(cls, settings: Settings | None = None) -> Self:
@@ -72,9 +72,10 @@ class SearchService:
         Raises:
             SearchError: see :mod:`qiusuo.errors`; a failure is never an empty response.
         """
-        search = self._run(query, options)
         observers = self._pipeline.observers
-        return await (observed(observers, search) if observers else search)
+        if observers:
+            return await observed(observers, self._run(query, options))
+        return await self._pipeline.run(build_request(self.settings, query, **options))
 
     async def _run(self, query: str, options: SearchOptions) -> SearchResponse:
         return await self._pipeline.run(build_request(self.settings, query, **options))
@@ -85,16 +86,17 @@ class SearchService:
 
     async def status(self) -> list[EngineStatus]:
         """Tell how every known engine stands, in the order of priority."""
-        taking_part = {engine.name for engine in (await self._roster.available()).engines}
+        choices = [await self._roster.available(kind) for kind in SearchType]
+        taking_part = {engine.name for choice in choices for engine in choice.engines}
         await self._pipeline.cooldowns.refresh(taking_part)
         return [
             await self._status_of(name, place, takes_part=name in taking_part)
             for name, place in self._roster.places.items()
         ]
 
-    async def available(self) -> tuple[str, ...]:
+    async def available(self, search_type: SearchType = SearchType.GENERAL) -> tuple[str, ...]:
         """Return the names of the engines that take part, in their order; empty means that search is off."""
-        return tuple(engine.name for engine in (await self._roster.available()).engines)
+        return tuple(engine.name for engine in (await self._roster.available(search_type)).engines)
 
     async def disabled(self) -> SearchDisabled | None:
         """Return why search is off and how to enable it; None while some engine can be asked."""
@@ -131,9 +133,6 @@ class SearchService:
             names = ", ".join(kind.url_env)
             return replace(status, reason="It does not answer at its usual address.", fix=f"Start it, or set {names}.")
         return replace(status, state="ready" if takes_part else "idle")
-
-    async def _choose(self, request: SearchRequest) -> Choice:
-        return await self._roster.choose(request)
 
     async def aclose(self) -> None:
         """Close connections, engines and the background loop."""

@@ -34,6 +34,8 @@ _TRACKING_PREFIXES = ("utm_", "pk_campaign", "pk_kwd", "mtm_")
 _TRACKING_PAIRS = frozenset({"from=singlemessage", "from=groupmessage", "from=timeline", "for=pc"})
 
 _UNRESERVED = frozenset(string.ascii_letters + string.digits + "-._~")
+# A route, or 第 as it is and as it is escaped.
+_TELLING_FRAGMENTS = ("/", "!", "第", "%E7%AC%AC", "%e7%ac%ac")
 # What has to be escaped in each part; the percent sign is dealt with apart.
 _UNSAFE_IN_USER = re.compile(r"[^\w.~:%-]", re.ASCII)
 _UNSAFE_IN_PATH = re.compile(r"[^\w.~!$&'()*+,;=:@/%-]", re.ASCII)
@@ -57,7 +59,8 @@ def canonical_url(url: str) -> str:
     """Return the form of ``url`` that is the same for all addresses of one page.
 
     Meant as a key, not as a link: the scheme is always ``https``, ``www.``, default ports, fragments and tracking
-    parameters are gone, the query is sorted by name. Fragments that are routes (``#/a``, ``#!a``) stay. Never raises:
+    parameters are gone, the query is sorted by name. Fragments that are routes (``#/a``, ``#!a``) or name an article
+    of a law (``#第五条``) stay. Never raises:
     what is no http address comes back stripped of surrounding blanks.
     """
     stripped = url.strip(_BLANK)
@@ -77,7 +80,7 @@ def canonical_url(url: str) -> str:
         authority = f"{_encode(parts.netloc.rpartition('@')[0], _UNSAFE_IN_USER)}@{authority}"
     path = _path(parts.path)
     query = _query(parts.query)
-    fragment = parts.fragment if parts.fragment.startswith(("/", "!")) else ""
+    fragment = parts.fragment if parts.fragment.startswith(_TELLING_FRAGMENTS) else ""
     return (
         f"https://{authority}{path}"
         + (f"?{query}" if query else "")

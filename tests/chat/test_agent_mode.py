@@ -25,7 +25,8 @@ class TestDeciding:
             heard = await world.ask("你好", AGENT)
             assert world.requests() == 0
             assert heard.done.answer == "你好！"
-            assert heard.done.references == "" and heard.rounds == []
+            assert heard.done.references == ""
+            assert heard.rounds == []
 
     async def test_the_model_writes_its_own_query_and_gets_the_results_back(self) -> None:
         async with ChatWorld(Reply.tools(search("2026年诺贝尔物理学奖")), Reply.text("获奖者是甲 [1]。")) as world:
@@ -34,7 +35,8 @@ class TestDeciding:
             first, second = world.model.requests
             assert "example.com" not in first.prompt  # nothing is injected
             assert second.messages[-1]["role"] == "tool"
-            assert "[1]" in second.messages[-1]["content"] and "[5]" in second.messages[-1]["content"]
+            assert "[1]" in second.messages[-1]["content"]
+            assert "[5]" in second.messages[-1]["content"]
             assert heard.done.answer == "获奖者是甲 [[1]](https://site1.example.com/page/1)。"
 
     async def test_the_tools_are_offered_with_the_words_of_the_seed(self) -> None:
@@ -53,7 +55,8 @@ class TestDeciding:
             await world.ask(question, AGENT)
             system = world.model.requests[0].messages[0]["content"]
             assert system.count(examples) >= 2
-            assert "web_search(query=" in system and "[4]" in system
+            assert "web_search(query=" in system
+            assert "[4]" in system
 
     async def test_searches_in_parallel(self) -> None:
         async with ChatWorld(Reply.tools(search("甲"), search("乙")), Reply.text("甲 [1]，乙 [6]。")) as world:
@@ -98,7 +101,8 @@ class TestRounds:
             heard = await world.ask("问题", AGENT)
             assert world.requests() == 3
             assert "rounds_capped" in heard.codes
-            assert heard.done.state is TurnState.DONE and heard.done.cited == (1,)
+            assert heard.done.state is TurnState.DONE
+            assert heard.done.cited == (1,)
             assert world.model.requests[-1].tools == []
             assert "上限" in world.model.requests[-1].prompt
 
@@ -144,9 +148,11 @@ class TestSessionCache:
         assert cache.get("0") is not None
         cache.put("20", SearchResponse("20", (), "x"))
         assert len(cache) == 20
-        assert cache.get("1") is None and cache.get("0") is not None
+        assert cache.get("1") is None
+        assert cache.get("0") is not None
         again = SessionCache.from_dict(json.loads(json.dumps(cache.to_dict())))
-        assert len(again) == 20 and again.get("20") is not None
+        assert len(again) == 20
+        assert again.get("20") is not None
 
 
 class TestTextCalls:
@@ -165,7 +171,8 @@ class TestTextCalls:
         async with ChatWorld(Reply.text(*pieces), Reply.text("绿茶 [1]。")) as world:
             heard = await world.ask("茶", AGENT)
             assert world.world["searxng"].seen[0].params["q"] == "茶"
-            assert "web_search" not in heard.text and "{" not in heard.text
+            assert "web_search" not in heard.text
+            assert "{" not in heard.text
             assert heard.done.cited == (1,)
 
     async def test_json_that_is_no_call_is_shown(self) -> None:
@@ -190,7 +197,8 @@ class TestFailures:
             assert heard.done.state is TurnState.DONE
             assert [notice.level for notice in heard.of(Notice)] == ["warning"]
             told = world.model.requests[1]
-            assert "web_search" not in told.tools and "fetch_page" in told.tools
+            assert "web_search" not in told.tools
+            assert "fetch_page" in told.tools
             assert "所有搜索引擎都不可用" in told.messages[-1]["content"]
 
     async def test_search_off_is_said_in_prompt_and_notice(self) -> None:
@@ -227,7 +235,8 @@ class TestFailures:
                     turn.stop()
             await world.model.hung_up()
             gate.open()
-            assert turn.record.state is TurnState.STOPPED and turn.record.answer == "开头"
+            assert turn.record.state is TurnState.STOPPED
+            assert turn.record.answer == "开头"
 
 
 class TestPages:

@@ -21,7 +21,9 @@ class TestSwitch:
             assert world.requests() == 1
             assert world.world["searxng"].seen[0].params["q"] == "今天的新闻"
             prompt = world.model.requests[0].messages[-1]["content"]
-            assert "[1]" in prompt and "[5]" in prompt and "[6]" not in prompt
+            assert "[1]" in prompt
+            assert "[5]" in prompt
+            assert "[6]" not in prompt
             assert "今天的新闻 &" not in prompt.split("问题：")[1]
             assert prompt.endswith("问题：今天的新闻")
             assert heard.done.state is TurnState.DONE
@@ -31,7 +33,9 @@ class TestSwitch:
             heard = await world.ask("你好", OFF)
             assert world.requests() == 0
             assert heard.done.answer == "你好！"
-            assert heard.rounds == [] and heard.of(Sources) == [] and heard.codes == []
+            assert heard.rounds == []
+            assert heard.of(Sources) == []
+            assert heard.codes == []
             assert not heard.of(TurnStarted)[0].search
 
     async def test_today_is_in_the_prompt_with_and_without_search(self) -> None:
@@ -47,13 +51,15 @@ class TestSwitch:
             await world.ask("问题")
             system = world.model.requests[0].messages[0]
             assert system["role"] == "system"
-            assert "[编号]" in system["content"] and "[1]" in system["content"]
+            assert "[编号]" in system["content"]
+            assert "[1]" in system["content"]
 
     async def test_snippets_are_short_and_results_few(self) -> None:
         async with ChatWorld(Reply.text("x"), snippet_length=30) as world:
             heard = await world.ask("a", ChatSettings(search=True, results=3))
             prompt = world.model.requests[0].messages[-1]["content"]
-            assert "[3]" in prompt and "[4]" not in prompt
+            assert "[3]" in prompt
+            assert "[4]" not in prompt
             assert max(len(line.strip()) for line in prompt.splitlines() if line.startswith("    About")) <= 30
             assert heard.numbers == [1, 2, 3]
 
@@ -72,7 +78,8 @@ class TestAnswer:
     async def test_no_citation_no_list_but_the_sources_stay(self) -> None:
         async with ChatWorld(Reply.text("我不知道。")) as world:
             heard = await world.ask("问题")
-            assert heard.done.references == "" and heard.done.cited == ()
+            assert heard.done.references == ""
+            assert heard.done.cited == ()
             assert heard.numbers == [1, 2, 3, 4, 5]
 
     async def test_citations_are_checked_against_their_sources(self) -> None:
@@ -85,7 +92,8 @@ class TestAnswer:
         async with ChatWorld(Reply.text('About green tea leaves: text 3 "quoted" 中文 <ok>.')) as world:
             heard = await world.ask("green tea leaves")
             assert "citations_added" in heard.codes
-            assert heard.done.cited and "引用由系统补充" in heard.done.answer
+            assert heard.done.cited
+            assert "引用由系统补充" in heard.done.answer
             [check] = heard.of(Check)
             assert check.added
 
@@ -98,7 +106,8 @@ class TestAnswer:
         async with ChatWorld(Reply.text("a", usage=(100, 20))) as world:
             [usage] = (await world.ask("tea")).of(Usage)
             assert (usage.input_tokens, usage.output_tokens, usage.searches) == (100, 20, 1)
-            assert usage.first_token_ms is not None and usage.total_ms >= usage.first_token_ms
+            assert usage.first_token_ms is not None
+            assert usage.total_ms >= usage.first_token_ms
 
     async def test_nothing_found_the_prompt_says_so(self) -> None:
         async with ChatWorld(Reply.text("我所知道的是……")) as world:
@@ -159,7 +168,8 @@ class TestSearchFails:
         async with ChatWorld(Reply.text("好")) as world:
             heard = await world.ask("问题", ChatSettings(search=True, engine="tavily"))
             assert world.requests() == 0
-            assert heard.codes and heard.rounds[0].state is RoundState.FAILED
+            assert heard.codes
+            assert heard.rounds[0].state is RoundState.FAILED
 
     async def test_rows_that_cannot_be_read_are_skipped(self) -> None:
         async with ChatWorld(Reply.text("好 [1]。")) as world:
@@ -185,21 +195,24 @@ class TestConversation:
             assert ["context_trimmed"] in codes
             assert codes[0] == []
             assert max(len(asked.messages) for asked in world.model.requests) <= 6
-            assert "问题7" in world.model.requests[-1].prompt and "问题0" not in world.model.requests[-1].prompt
+            assert "问题7" in world.model.requests[-1].prompt
+            assert "问题0" not in world.model.requests[-1].prompt
 
     async def test_an_overflow_drops_history_and_tries_again(self) -> None:
         async with ChatWorld(Reply.text("一"), Reply.text("二"), Reply.overflow(), Reply.text("三")) as world:
             await world.ask("甲", OFF)
             await world.ask("乙", OFF)
             heard = await world.ask("丙", OFF)
-            assert heard.done.answer == "三" and heard.codes == ["context_trimmed"]
+            assert heard.done.answer == "三"
+            assert heard.codes == ["context_trimmed"]
             assert len(world.model.requests[3].messages) < len(world.model.requests[2].messages)
 
     async def test_results_stay_within_their_budget(self) -> None:
         async with ChatWorld(Reply.text("一"), injection_tokens=200) as world:
             await world.ask("tea")
             prompt = world.model.requests[0].messages[-1]["content"]
-            assert "[1]" in prompt and "[5]" not in prompt
+            assert "[1]" in prompt
+            assert "[5]" not in prompt
 
 
 class TestStop:
@@ -213,7 +226,8 @@ class TestStop:
                 if event.type == "delta":
                     turn.stop()
             await world.model.hung_up()
-            assert seen[-1].type == "done" and turn.record.state is TurnState.STOPPED
+            assert seen[-1].type == "done"
+            assert turn.record.state is TurnState.STOPPED
             assert turn.record.answer == "开头"
             gate.open()
             world.model.add(Reply.text("继续"))

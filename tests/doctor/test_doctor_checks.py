@@ -163,7 +163,7 @@ class TestService:
 
         async with World("tavily") as world:
             found = await examine(world.service.settings, world.service)
-        assert [one.code for one in found if one.level is Level.OK] == ["search.ok", "provider.usage"]
+        assert [one.code for one in found if one.level is Level.OK] == ["search.ok", "provider.usage", "database.ok"]
         assert not any(one.code.startswith("searxng.") for one in found)
 
     def test_old_versions(self) -> None:

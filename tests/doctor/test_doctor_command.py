@@ -93,7 +93,7 @@ class TestWords:
         silent = {
             "searxng.ok", "searxng.ready", "searxng.none", "searxng.some_silent", "searxng.old", "search.ok",
             "provider.ok", "provider.usage", "provider.not_probed", "provider.keyless", "redis.ok", "chrome.ok",
-            "legal.ok", "legal.none",
+            "legal.ok", "legal.none", "database.ok", "model.ok", "model.none", "model.not_asked",
         }  # fmt: skip
         missing = [code for code in TEXTS.keys() - silent if f'<a id="{anchor(code)}"></a>' not in text]
         assert missing == []

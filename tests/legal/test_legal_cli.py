@@ -60,6 +60,14 @@ def test_install_brings_the_pinned_file(home: Path, monkeypatch: pytest.MonkeyPa
     code, text = run("install", "--yes")
     assert (code, "added 4" in text) == (0, True)
     assert (home / "index" / "downloads" / "china-law-0.1.1.db").is_file()
+    monkeypatch.setattr(install, "_fetch", lambda _work, _environ: pytest.fail("fetched again"))
+    code, text = run("install", "--yes")
+    assert (code, "已安装" in text, "added" in text) == (0, True, False)
+    # Something else in the index is not the statutes.
+    (home / "pot.md").write_text(POT_LAW, "utf-8")
+    monkeypatch.setenv("QIUSUO_LEGAL_DIR", str(home / "other"))
+    run("import", str(home / "pot.md"))
+    assert not install.is_installed(IndexFolder(home / "other"))
 
 
 def test_another_hash_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import time
 from pathlib import Path
 
 import pytest
 
+from qiusuo.legal.dates import KNOWN_EFFECTIVE, read_day
 from qiusuo.legal.folder import IndexFolder, legal_folder
 from qiusuo.legal.imports import Importer
 from qiusuo.legal.index import IndexHandle, LegalIndex
 from qiusuo.legal.install import LABEL
 from qiusuo.legal.lookup_check import WRITINGS, check_lookups
+from qiusuo.legal.models import ArticleNumber
+from qiusuo.legal.names import KNOWN_REPEALS, name_key
+from qiusuo.legal.recognise import STATUTE_NAMES, looks_legal
 from qiusuo.legal.regulations import RegulationSearch
 
 # Read before the fixtures hide the user's settings.
@@ -86,3 +91,58 @@ def test_the_shared_articles_show_the_known_gap(tmp_path: Path) -> None:
     (tmp_path / "part.jsonl").write_text("".join(lines), "utf-8")
     report = Importer(IndexFolder(tmp_path / "index")).run([tmp_path / "part.jsonl"])
     assert report.gaps == (("刑事诉讼法", "", (128,)),)
+
+
+# The clause by which a law says when it takes effect; an amended law keeps that of its first version.
+OWN_DAY = re.compile(
+    r"本(?:法典?|条例|决定|决议|修正案|规定|解释|办法|规则)自\s*([^,，。;；]{6,20}?日)\s*起(?:施行|实施|生效)"
+)
+
+
+def test_the_days_of_effect_are_those_that_the_texts_state(statutes: LegalIndex) -> None:
+    checked, wrong = 0, []
+    for version in statutes.store.versions.values():
+        _, last = statutes.store.numbers(version)
+        closing = statutes.store.articles(version, ArticleNumber(max(1, last - 8)), ArticleNumber(last + 1))
+        days = {read_day(day) for article in closing for day in OWN_DAY.findall(article.text)}
+        own = {day for day in days if day >= version.published}
+        checked += bool(own)
+        if own and version.effective not in own:
+            wrong.append((version.law.name, version.published, version.effective, own))
+    assert wrong == []
+    assert checked > 150
+
+
+def test_the_table_of_days_corrects_installed_versions_only_forward(statutes: LegalIndex) -> None:
+    """Its entries cannot be read off the texts; at least each names a version that is there, and no earlier day."""
+    installed = {
+        (name_key(version.law.name), version.published): version for version in statutes.store.versions.values()
+    }
+    for key, day in KNOWN_EFFECTIVE.items():
+        assert key[1] <= day
+        assert installed[key].effective == day, key
+
+
+def test_the_table_of_repeals_agrees_with_the_texts(statutes: LegalIndex) -> None:
+    repeals = {name_key(repeal.name): repeal for repeal in statutes.store.repeals.values()}
+    stated = [key for key in KNOWN_REPEALS if repeals[key].article]
+    assert len(stated) > 14
+    for key, (successor, day) in KNOWN_REPEALS.items():
+        assert (repeals[key].successor, repeals[key].date) == (successor, day)
+    # Texts that say 自公布之日起 leave the day open, unless it is known.
+    assert repeals["民事诉讼法试行"].date == ""
+    assert repeals["行政监察法"].date == "2018-03-20"
+
+
+def test_the_names_of_statutes_are_installed_ones(statutes: LegalIndex) -> None:
+    names = {name_key(version.law.name) for version in statutes.store.versions.values()}
+    assert names >= STATUTE_NAMES
+
+
+def test_whole_questions_reach_the_right_way(statutes: LegalIndex) -> None:
+    """The two questions of a first visit, both by their rules and by the index."""
+    search = RegulationSearch(statutes)
+    assert looks_legal("民法典第577条")
+    assert looks_legal("劳动合同试用期最长多久")
+    assert "当事人一方不履行合同义务" in search.search("民法典第577条").results[0].content
+    assert search.search("工伤保险条例").results == ()

@@ -129,7 +129,7 @@ def test_words_that_may_belong_to_the_name_make_it_uncertain() -> None:
 def test_inside_a_law_a_bare_number_is_its_own() -> None:
     found = find_references("依照本法第三条和第五条的规定", TABLE.find, inside_law=True)
     assert [(item.mention, item.number.number) for item in found] == [(LawMention.SELF, 3), (LawMention.SELF, 5)]
-    assert find_references("有下列三条理由", TABLE.find, inside_law=True) != read("有下列三条理由") == []
+    assert find_references("有下列三条理由", TABLE.find, inside_law=True) == read("有下列三条理由") == []
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ class TestWebFallback:
 class TestLawsEngine:
     def test_without_an_index_the_fix_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(EngineNotConfigured) as caught:
-            LawsEngine.from_options(EngineOptions(extra={"folder": str(tmp_path)}), HttpClient())
+            LawsEngine.from_options(EngineOptions(lookup=lambda _name: str(tmp_path)), HttpClient())
         assert caught.value.fix == "Run: qiusuo legal install"
 
     async def test_articles_as_results(self, samples: IndexHandle) -> None:

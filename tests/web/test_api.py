@@ -232,7 +232,7 @@ def test_healthz(server: WebServer) -> None:
     assert (answer.status_code, answer.text) == (200, "OK")
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/", "/docs", "/redoc", "/api", "/api/search/"])
+@pytest.mark.parametrize("path", ["/nothing", "/docs/a/b", "/redoc", "/api", "/api/search/"])
 def test_what_is_not_there(server: WebServer, path: str) -> None:
     answer = server.client.get(path)
     assert (answer.status_code, answer.json()["error"]) == (404, "NotFound")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,10 +16,13 @@ from qiusuo import SearchService
 from qiusuo.web.app import create_app
 from web_server import WebServer, page_site
 
+pytest_plugins = ["legal_fixtures"]
+
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[WebServer]:
-    with page_site() as (_, reader), WebServer.over("tavily", "brave", reader=reader) as server:
+def server(sample_folder: Path) -> Iterator[WebServer]:
+    legal_dir = str(sample_folder)
+    with page_site() as (_, reader), WebServer.over("tavily", "brave", reader=reader, legal_dir=legal_dir) as server:
         yield server
 
 
@@ -52,6 +56,11 @@ def test_every_endpoint_is_there(document: Any) -> None:
         ("POST", "/search"),
         ("POST", "/tavily/search"),
         ("POST", "/tavily/extract"),
+        ("POST", "/api/legal/regulations"),
+        ("POST", "/api/legal/cases"),
+        ("GET", "/api/legal/cases/{id}"),
+        ("GET", "/api/legal/card"),
+        ("GET", "/api/legal/stats"),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import suppress
@@ -11,7 +12,6 @@ from typing import Final
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat import prompts
-from qiusuo.chat.agent_turn import agent_turn
 from qiusuo.chat.chat_turn import chat_turn
 from qiusuo.chat.context import Ask, Context
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
@@ -145,7 +145,12 @@ class Chat:
             native = await self._native(context)
             if native is not None and await native_turn(context, native):
                 return
-            await (agent_turn if ask.settings.mode is Mode.AGENT else chat_turn)(context)
+            if ask.settings.mode is Mode.CHAT:
+                await chat_turn(context)
+                return
+            # LangGraph takes a second to load, in which other conversations must not stand still.
+            agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.agent_turn")
+            await agent.agent_turn(context)
         except ModelError as error:
             logger.warning("the model failed: %s", error)
             journal.notice(model_notice(error, context.language))
@@ -157,9 +162,11 @@ class Chat:
         first = (self.settings.provider_priority or (NATIVE,))[0]
         if settings.mode is Mode.CHAT and not settings.search:
             return None
-        if (settings.engine or first) != NATIVE or self.model.info.kind == EXTRACTIVE:
+        own = self.settings.model_search
+        if (settings.engine or first) != NATIVE or own == "off" or self.model.info.kind == EXTRACTIVE:
             return None
-        return native_search_for(self.model.info, await self.model.chat_model())
+        chat_model = await self.model.chat_model()
+        return native_search_for(self.model.info, chat_model, vendor=None if own == "auto" else own)
 
     async def aclose(self) -> None:
         """Close the model, and the page reader if it is our own. The service stays its owner's."""

@@ -106,7 +106,7 @@ class LiveTurn:
             await asyncio.sleep(SIGN_OF_LIFE)
             try:
                 await self._store.keep_turn(self._owner, self._session, self.record)
-            except SessionNotFound:
+            except (SessionNotFound, SessionBusy):  # deleted, or taken for dead and taken over
                 self.stop()
             except SearchError as error:
                 logger.warning("a running turn could not be saved: %s", error)

@@ -8,7 +8,11 @@ from typing import Any
 
 from qiusuo.citations.processor import CitationProcessor, page_key
 from qiusuo.citations.references import HEADING, Reference, escape_markdown
+from qiusuo.citations.wording import is_chinese
 from qiusuo.models import SearchResultItem
+
+_CHINESE = ("第 {} 轮：", "已列于前：")
+_ENGLISH = ("Round {}: ", "Listed before: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +81,13 @@ class CitationRegistry:
     def references(self, answer_text: str | None = None, heading: str = HEADING, *, since: int = 0) -> str:
         """Return all sources as Markdown, grouped by search round.
 
-        Given the answer, an answer that cites nothing gets no list: an empty string. ``since`` leaves out that many
-        rounds: those of earlier answers. What is cited of them stands at the beginning.
+        The words are in the language of the heading. An answer that is given and cites nothing gets no list: an empty
+        string. ``since`` leaves out that many rounds, those of earlier answers; what is cited of them comes first.
         """
         if not self.references_data(answer_text):
             return ""
         lines = [f"## {heading}"]
+        words = _CHINESE if is_chinese(heading) else _ENGLISH
         rounds = self.rounds
         if since and answer_text is not None:
             before = {reference.number for earlier in rounds[:since] for reference in earlier.references}
@@ -91,10 +96,10 @@ class CitationRegistry:
         for index, search_round in enumerate(rounds[since:], 1):
             if not search_round.references and not search_round.repeated:
                 continue
-            lines += ["", f"### 第 {index} 轮：{escape_markdown(search_round.query)}", ""]
+            lines += ["", f"### {words[0].format(index)}{escape_markdown(search_round.query)}", ""]
             lines += [reference.line() for reference in search_round.references]
             if search_round.repeated:
-                lines.append("- 已列于前：" + " ".join(reference.marker() for reference in search_round.repeated))
+                lines.append(f"- {words[1]}" + " ".join(reference.marker() for reference in search_round.repeated))
         return "\n".join(lines)
 
     def references_data(self, answer_text: str | None = None) -> tuple[SearchRound, ...]:

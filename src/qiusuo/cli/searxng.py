@@ -13,9 +13,10 @@ from rich.markup import escape
 
 from qiusuo.cli.exits import Exit
 from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.folders import data_folder
 from qiusuo.kit.docker import Engine, compose_command, engine_state, run_compose, shown_command
 from qiusuo.kit.environment import LICENCE, PACKAGE, InstallFailed, install, is_installed
-from qiusuo.kit.files import FilesExist, KitFolder, data_folder, default_folder, environment_folder
+from qiusuo.kit.files import FilesExist, KitFolder, default_folder, environment_folder
 from qiusuo.kit.process import HOST, StartFailed, port_is_free, running, sigterm_as_interrupt, wait_until_healthy
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
 

@@ -10,7 +10,9 @@ from typing import Final
 
 from qiusuo.config import Settings
 from qiusuo.doctor.context import Context
+from qiusuo.doctor.database import check_database
 from qiusuo.doctor.findings import Finding, Level
+from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng import check_searxng
 from qiusuo.doctor.system import check_chrome, check_clock, check_legal_index, check_redis, check_settings
@@ -28,7 +30,9 @@ CHECKS: Final[Mapping[str, Check]] = {
     "search": check_search,
     "searxng": check_searxng,
     "providers": check_providers,
+    "model": check_model,
     "redis": check_redis,
+    "database": check_database,
     "chrome": check_chrome,
     "legal": check_legal_index,
     "clock": check_clock,

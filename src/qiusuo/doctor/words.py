@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from qiusuo.doctor.model_words import MODEL_TEXTS
 from qiusuo.doctor.searxng_words import SEARXNG_TEXTS
 from qiusuo.doctor.wording import Texts, Wording
 
@@ -84,6 +85,13 @@ _OTHER_TEXTS: Final[Mapping[str, Texts]] = {
         Wording("没有找到 Chrome 或 Chromium：{message}", "Google 引擎需要它。", "{fix}"),
         Wording("No browser was found: {message}", "The google engine needs it.", "{fix}"),
     ),
+    "database.ok": Texts(
+        Wording("对话数据库（{address}）可用"), Wording("The database of conversations ({address}) can be used")
+    ),
+    "database.failed": Texts(
+        Wording("对话无法保存：{message}", "搜索不受影响，但对话不可用。", "{fix}"),
+        Wording("Conversations cannot be kept: {message}", "Search works, conversations do not.", "{fix}"),
+    ),
     "legal.ok": Texts(Wording("本地法律库（{path}）可用"), Wording("The legal index in {path} can be read")),
     "legal.none": Texts(
         Wording("没有本地法律库（{path}）", "法规检索会改用联网搜索。", "如需使用，请安装。"),
@@ -107,4 +115,4 @@ _OTHER_TEXTS: Final[Mapping[str, Texts]] = {
     ),
 }
 
-TEXTS: Final[Mapping[str, Texts]] = {**SEARXNG_TEXTS, **_OTHER_TEXTS}
+TEXTS: Final[Mapping[str, Texts]] = {**SEARXNG_TEXTS, **MODEL_TEXTS, **_OTHER_TEXTS}

@@ -6,16 +6,19 @@ A new engine is one file in this folder (or an entry point in the group ``qiusuo
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured
-from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
-from qiusuo.models import Query, SearchResultItem, domain_of
+from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply, Watch
+from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
 from qiusuo.text import clean, iso_date, shorten_query, visible
 
 logger = logging.getLogger(__name__)
@@ -23,6 +26,8 @@ logger = logging.getLogger(__name__)
 # Some providers answer with whole pages as "snippet".
 MAX_SNIPPET_CHARS = 2000
 MAX_TITLE_CHARS = 300
+# Nearly every address: there is nothing in it to clean, and its host can be read off.
+_PLAIN_URL = re.compile(r"https?://([a-z0-9.-]+)(?:/[!-~]*)?").fullmatch
 
 
 class Feature(StrEnum):
@@ -73,6 +78,25 @@ class Probe:
     limit: int | None = None
 
 
+class Places(asyncio.Semaphore):
+    """The places for searches in flight at one engine, in one event loop.
+
+    What is asked of the engine inside ``with places.watch.within(seconds):`` is broken off by then, and the engine's
+    requests know it.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.watch = Watch()
+
+    def take(self) -> bool:
+        """Take a place if one is free and nobody waits for it; otherwise it must be waited for."""
+        free = self._value > 0 and not self._waiters
+        if free:
+            self._value -= 1
+        return free
+
+
 class EngineResults(list[SearchResultItem]):
     """A list of results that may carry notes for the receipt."""
 
@@ -105,6 +129,9 @@ class SearchEngine(ABC):
     """The provider's own pace, where it states one that ordinary use can reach."""
     joins: Joins = Joins.CONFIGURED
     """May be narrowed by an instance."""
+    search_types: ClassVar[frozenset[SearchType] | None] = None
+    """The only types of search for which it is asked unless a search names it; None: all. Such an engine knows one
+    subject, so its "nothing found" says nothing about the web."""
     own_settings: ClassVar[Mapping[str, str]] = {}
     """Keys under ``[engines.NAME]`` that only this engine knows, with their meaning."""
 
@@ -142,9 +169,9 @@ class SearchEngine(ABC):
 
     def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
         """Say what of this query the engine cannot honour; it goes into the receipt."""
-        found: list[str] = []
         if query.is_plain and num_results <= self.max_results and self.query_text(query) == query.text:
             return ()
+        found: list[str] = []
         asked = {
             Feature.NEWS: query.wants_news,
             Feature.LANGUAGE: query.language and not query.language_is_guess,
@@ -170,6 +197,11 @@ class SearchEngine(ABC):
         """Clamp the number of results to what the provider can give."""
         return max(1, min(num_results, self.max_results))
 
+    @cached_property
+    def _finders(self) -> tuple[str, ...]:
+        # One for all results of the engine: they stay in the cache by the thousand.
+        return (self.name,)
+
     def item(
         self,
         title: object,
@@ -181,17 +213,23 @@ class SearchEngine(ABC):
         source: str = "",
     ) -> SearchResultItem | None:
         """Build one clean result; None without a web address."""
-        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        if not isinstance(url, str):
             return None
-        url = visible(url.strip())
+        if found := _PLAIN_URL(url):
+            host = found[1].removeprefix("www.")
+        elif url.startswith(("http://", "https://")):
+            url = visible(url.strip())
+            host = domain_of(url)
+        else:
+            return None
         return SearchResultItem(
             clean(title, MAX_TITLE_CHARS) or url,
             url,
             clean(snippet, MAX_SNIPPET_CHARS),
-            clean(source) or domain_of(url),
+            (clean(source) if source else "") or host,
             None if date is None else iso_date(date),
             float(score) if isinstance(score, (int, float)) else None,
-            (self.name,),
+            self._finders,
         )
 
 

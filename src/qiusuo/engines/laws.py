@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from typing import TYPE_CHECKING, Self
 
-from qiusuo.engines.base import EngineOptions, EngineResults, Feature, Joins, SearchEngine, Storing
+from qiusuo.engines.base import EngineOptions, EngineResults, Feature, SearchEngine, Storing
 from qiusuo.errors import EngineNotConfigured, SearchError, Unavailable
 from qiusuo.http import HttpClient
-from qiusuo.models import Query, SearchResultItem
+from qiusuo.models import Query, SearchResultItem, SearchType
 
 if TYPE_CHECKING:
     from qiusuo.legal.index import IndexHandle
     from qiusuo.legal.results import RegulationResult
 
-# What the pipeline adds to regulation queries for engines of the whole web; it only blurs a search in laws.
-_ADDED_WORD = " 法律法规"
-
 
 class LawsEngine(SearchEngine):
-    """Articles of the legal index (``qiusuo legal install``). It knows nothing but laws."""
+    """Articles of the legal index (``qiusuo legal install``), first in ``regulation`` searches: local, free, at once.
+
+    It knows nothing but laws. Where it has nothing, or nothing that is near enough, the engines of the web are asked.
+    """
 
     name = "laws"
     label = "Laws on this machine 本地法律库"
@@ -27,33 +28,38 @@ class LawsEngine(SearchEngine):
     features = frozenset({Feature.LANGUAGE, Feature.REGION, Feature.INCLUDE_DOMAINS})
     costs_money = False
     priority = 5
-    storing = Storing.SHARED
-    joins = Joins.NAMED
+    # Asking it costs milliseconds, and what was installed or repealed since must show at once.
+    storing = Storing.NEVER
+    search_types = frozenset({SearchType.REGULATION})
 
     def __init__(self, handle: IndexHandle) -> None:
         self._handle = handle
 
     @classmethod
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:  # noqa: ARG003 - asks nobody
-        from pathlib import Path  # noqa: PLC0415 - with the rest of legal search, loaded when used
+        from qiusuo.legal.folder import index_folder  # noqa: PLC0415 - with the rest of legal search, loaded when used
 
-        from qiusuo.legal.folder import IndexFolder, legal_folder  # noqa: PLC0415 - loaded when used
-        from qiusuo.legal.index import IndexHandle  # noqa: PLC0415 - loaded when used
-
-        named = options.extra.get("folder") or options.lookup("QIUSUO_LEGAL_DIR")
-        handle = IndexHandle(IndexFolder(Path(str(named)).expanduser() if named else legal_folder()))
-        if not handle.is_there():
+        folder = index_folder(options.lookup("QIUSUO_LEGAL_DIR"))
+        if folder.current() is None:
             raise EngineNotConfigured(
                 "There is no legal index on this machine.", engine=cls.name, fix="Run: qiusuo legal install"
             )
-        return cls(handle)
+        if importlib.util.find_spec("tantivy") is None:
+            raise EngineNotConfigured(
+                "The legal index needs tantivy, which is not installed.",
+                engine=cls.name,
+                fix="Run: pip install 'qiusuo[legal]'",
+            )
+        from qiusuo.legal.index import IndexHandle  # noqa: PLC0415 - only where there is an index
+
+        return cls(IndexHandle(folder))
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         from qiusuo.legal.regulations import RegulationSearch  # noqa: PLC0415 - loaded when used
 
         def look() -> list[SearchResultItem]:
             search = RegulationSearch(self._handle.get(), self._handle.today)
-            answer = search.search(query.text.removesuffix(_ADDED_WORD), limit=self.count(num_results))
+            answer = search.search(query.own_words, limit=self.count(num_results))
             found = [item for result in answer.results if (item := self._item(result)) is not None]
             return EngineResults(found, answer.notes)
 

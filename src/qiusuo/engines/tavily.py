@@ -8,7 +8,6 @@ from qiusuo.engines.base import Feature, HttpEngine, Probe, count_of, field_of
 from qiusuo.errors import EngineError, QuotaExceeded, RateLimited
 from qiusuo.http import Reply
 from qiusuo.models import Freshness, Query, SearchResultItem
-from qiusuo.text import region_for
 
 # Tavily wants a country's English name in lower case, not its code.
 COUNTRIES = {
@@ -36,10 +35,11 @@ class TavilyEngine(HttpEngine):
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         count = self.count(num_results)
+        news = query.wants_news
         body = {
             "query": self.query_text(query),
             "max_results": count,
-            "topic": "news" if query.wants_news else "general",
+            "topic": "news" if news else "general",
             # An hour is finer than Tavily's ranges: a day is the nearest that leaves nothing out.
             "time_range": ("day" if query.freshness is Freshness.HOUR else query.freshness.value)
             if query.freshness
@@ -47,7 +47,7 @@ class TavilyEngine(HttpEngine):
             "include_domains": list(query.include_domains[:300]) or None,
             "exclude_domains": list(query.exclude_domains[:150]) or None,
             # Only the general topic takes a country.
-            "country": None if query.wants_news else COUNTRIES.get(region_for(None, query.region) or ""),
+            "country": None if news or not query.region else COUNTRIES.get(query.region.upper()),
         }
         data = await self.endpoint.post("/search", body)
         return self.collect(field_of(data, "results"), self._item, limit=count)

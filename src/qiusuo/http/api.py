@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
+from multidict import CIMultiDict
 from yarl import URL
 
 from qiusuo.errors import (
@@ -30,10 +31,13 @@ from qiusuo.errors import (
     SearchTimeout,
     Unavailable,
 )
+from qiusuo.http.deadline import ends_within
 from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.loops import PerLoop
+from qiusuo.models import quick
 from qiusuo.text import clean, truncate
 
+_SENDS_JSON: Final = {"Content-Type": "application/json"}
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 CONNECT_TIMEOUT: Final = 3.0
 TOTAL_TIMEOUT: Final = 10.0
@@ -41,6 +45,7 @@ TOTAL_TIMEOUT: Final = 10.0
 MAX_RETRY_AFTER: Final = 24 * 3600.0
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back, for engines that read more out of an error than its status."""
@@ -105,6 +110,33 @@ class Endpoint:
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     @cached_property
+    def _base(self) -> str:
+        return self.base_url.rstrip("/")
+
+    @cached_property
+    def _plain_headers(self) -> CIMultiDict[str]:
+        return CIMultiDict(self.headers)
+
+    @cached_property
+    def _json_headers(self) -> CIMultiDict[str]:
+        return CIMultiDict({**self.headers, **_SENDS_JSON})
+
+    def _headers_of(self, own: Mapping[str, str] | None) -> CIMultiDict[str]:
+        """Return the headers of a request; those that are always the same are made once."""
+        if own is _SENDS_JSON:
+            return self._json_headers
+        return CIMultiDict({**self.headers, **own}) if own else self._plain_headers
+
+    @cached_property
+    def _limits(self) -> tuple[aiohttp.ClientTimeout, aiohttp.ClientTimeout]:
+        """The limits of a request, and of one that is broken off in time by whoever waits for it."""
+        connecting = min(self.client.connect_timeout, self.timeout)
+        return (
+            aiohttp.ClientTimeout(total=self.timeout, sock_connect=connecting),
+            aiohttp.ClientTimeout(total=None, sock_connect=connecting),
+        )
+
+    @cached_property
     def _proxy(self) -> str | None:
         return proxy_for(self.base_url)
 
@@ -117,9 +149,8 @@ class Endpoint:
     async def post(self, path: str, body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Any:
         """POST a JSON body, get JSON. Top-level fields that are None are left out."""
         data = orjson.dumps({key: value for key, value in body.items() if value is not None})
-        return self._json(
-            await self.request("POST", path, data=data, headers={"Content-Type": "application/json", **(headers or {})})
-        )
+        sent = {**_SENDS_JSON, **headers} if headers else _SENDS_JSON
+        return self._json(await self.request("POST", path, data=data, headers=sent))
 
     async def request(
         self,
@@ -131,21 +162,20 @@ class Endpoint:
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
         """Send one request and return the reply if its status is 2xx; raise the translated error otherwise."""
-        url = URL(self.base_url.rstrip("/") + path)
+        url = URL(self._base + path)
         if params:
             url = url.extend_query({key: str(value) for key, value in params.items() if value is not None})
         try:
-            async with self.client.session.request(
+            response = await self.client.session.request(
                 method,
                 url,
                 data=data,
-                headers={**self.headers, **(headers or {})},
+                headers=self._headers_of(headers),
                 allow_redirects=False,
                 proxy=self._proxy,
-                timeout=self.client.timeout(self.timeout),
-            ) as response:
-                body = await self._read(response)
-                reply = Reply(response.status, response.headers, body)
+                timeout=self._limits[ends_within(self.timeout)],
+            )
+            reply = Reply(response.status, response.headers, await self._read(response))
         except TimeoutError as error:
             connecting = isinstance(error, aiohttp.ConnectionTimeoutError)
             what = f"no connection to {self.host}" if connecting else f"no answer from {self.host}"
@@ -197,16 +227,24 @@ class Endpoint:
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         # Counted after decompression, so that a small compressed body cannot unfold into a huge one.
-        length = response.content_length
-        if length is not None and length > self.max_bytes:
-            raise self._too_large()
+        content = response.content
         chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.content.iter_any():
-            size += len(chunk)
-            if size > self.max_bytes:
+        try:
+            if (response.content_length or 0) > self.max_bytes:
                 raise self._too_large()
-            chunks.append(chunk)
+            left = self.max_bytes
+            # Mostly all of it is there already: then nothing is waited for.
+            while not content.at_eof():
+                chunk = content.read_nowait() if content.is_eof() else await content.readany()
+                left -= len(chunk)
+                if left < 0:
+                    raise self._too_large()
+                chunks.append(chunk)
+            if (broken := content.exception()) is not None:
+                raise broken
+        finally:
+            if not response.closed:
+                response.release()  # closes the connection, since something is left in it
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def _too_large(self) -> BadResponse:
@@ -242,7 +280,6 @@ class HttpClient:
     def __init__(self, *, user_agent: str = "", connect_timeout: float = CONNECT_TIMEOUT) -> None:
         self._user_agent = user_agent or _default_user_agent()
         self.connect_timeout = connect_timeout
-        self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
         self._sessions: PerLoop[aiohttp.ClientSession] = PerLoop(self._new_session, aiohttp.ClientSession.close)
         self._companions: dict[type[Any], Any] = {}
 
@@ -256,14 +293,6 @@ class HttpClient:
         if kind not in self._companions:
             self._companions[kind] = make()
         found: C = self._companions[kind]
-        return found
-
-    def timeout(self, total: float) -> aiohttp.ClientTimeout:
-        """Return the limits on connecting and on the whole exchange, silence between two reads included."""
-        found = self._timeouts.get(total)
-        if found is None:
-            found = aiohttp.ClientTimeout(total=total, sock_connect=min(self.connect_timeout, total))
-            self._timeouts[total] = found
         return found
 
     def _new_session(self) -> aiohttp.ClientSession:

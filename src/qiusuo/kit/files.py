@@ -11,6 +11,8 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
+from qiusuo.folders import data_folder
+
 COMPOSE: Final = "docker-compose.yml"
 SETTINGS: Final = "settings.yml"
 LIMITER: Final = "limiter.toml"
@@ -74,13 +76,6 @@ class KitFolder:
 def template(name: str) -> str:
     """Return the text of a template."""
     return (resources.files("qiusuo.kit") / "templates" / name).read_text("utf-8")
-
-
-def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the user's data folder for Qiusuo."""
-    if os.name == "nt" and environ.get("LOCALAPPDATA"):
-        return Path(environ["LOCALAPPDATA"]) / "qiusuo"
-    return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "qiusuo"
 
 
 def default_folder(environ: Mapping[str, str] = os.environ) -> KitFolder:

@@ -18,7 +18,10 @@ _DAY = re.compile(
     r"(?P<day>\d{1,2}|[一二三四五六七八九十廿]{1,3})\s*日"
 )
 _ISO = re.compile(r"(?P<year>(?:19|20)\d{2})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})")
-# Versions whose source states the day of the original law; the day on which the amendment took effect.
+# Versions whose source states the day of the original law, or that of publication: the day on which they took effect.
+# An amended law's own text names the first day only. Each entry was compared with the day (施行日期) that the national
+# database gives in its public copies, 反垄断法 and 立法法 with the order that published the decision, 慈善法 with press
+# reports of it only.
 KNOWN_EFFECTIVE: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("专利法", "2020-10-17"): "2021-06-01",
@@ -34,7 +37,6 @@ KNOWN_EFFECTIVE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("农村土地承包法", "2018-12-29"): "2019-01-01",
         ("慈善法", "2023-12-29"): "2024-09-05",
         ("立法法", "2023-03-13"): "2023-03-15",
-        ("会计法", "2024-06-28"): "2024-07-01",
         ("种子法", "2021-12-24"): "2022-03-01",
         ("审计法", "2021-10-23"): "2022-01-01",
         ("行政诉讼法", "2017-06-27"): "2017-07-01",
@@ -55,6 +57,21 @@ KNOWN_EFFECTIVE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("银行业监督管理法", "2006-10-31"): "2007-01-01",
         ("促进科技成果转化法", "2015-08-29"): "2015-10-01",
         ("教育法", "2021-04-29"): "2021-04-30",
+        ("公路法", "2017-11-04"): "2017-11-05",
+        ("境外非政府组织境内活动管理法", "2017-11-04"): "2017-11-05",
+        ("母婴保健法", "2017-11-04"): "2017-11-05",
+        ("地方各级人民代表大会和地方各级人民政府组织法", "2022-03-11"): "2022-03-12",
+        ("水法", "2016-07-02"): "2016-09-01",
+        ("航道法", "2016-07-02"): "2016-09-01",
+        ("防洪法", "2016-07-02"): "2016-09-01",
+        ("渔业法", "2013-12-28"): "2014-03-01",
+        ("中国人民银行法", "2003-12-27"): "2004-02-01",
+        ("人民警察法", "2012-10-26"): "2013-01-01",
+        ("全国人民代表大会和地方各级人民代表大会选举法", "2020-10-17"): "2020-10-18",
+        ("全国人民代表大会组织法", "2021-03-11"): "2021-03-12",
+        ("全国人民代表大会议事规则", "2021-03-11"): "2021-03-12",
+        ("工会法", "2021-12-24"): "2022-01-01",
+        ("澳门特别行政区基本法", "1993-03-31"): "1999-12-20",
     }
 )
 

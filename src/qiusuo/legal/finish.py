@@ -62,17 +62,20 @@ def _repeals(database: sqlite3.Connection) -> None:
     database.execute("DELETE FROM repeals")
     found: dict[str, tuple[str, str, str, str]] = {}
     rows = database.execute(
-        "SELECT l.name, v.effective, v.published, a.label, a.text FROM articles a"
+        "SELECT l.name, a.label, a.text FROM articles a"
         " JOIN versions v ON v.id = a.version_id JOIN laws l ON l.id = v.law_id"
         " WHERE a.text LIKE '%废止%' AND a.text LIKE '%《%' ORDER BY v.published, a.id"
     )
-    for successor, effective, published, label, text in rows.fetchall():
+    for successor, label, text in rows.fetchall():
         for name in _repealed_names(text):
             if name_key(name) != name_key(successor):
-                day = next((read_day(day) for day in _FROM.findall(text)), "") or effective or published
+                # 自公布之日起 is the day of the first version, which need not be this one.
+                day = next((read_day(day) for day in _FROM.findall(text)), "")
                 found[name_key(name)] = (name, successor, day, label)
     for key, (successor, day) in KNOWN_REPEALS.items():
-        found.setdefault(key, (STATE + key, successor, day, ""))
+        name, _, stated, label = found.get(key, (STATE + key, "", "", ""))
+        if not stated:
+            found[key] = (name, successor, day, label)
     for key, (name, successor, day, label) in sorted(found.items()):
         database.execute(
             "INSERT OR IGNORE INTO laws (key, name, kind, issuer, department) VALUES (?, ?, ?, '', '')",
@@ -81,7 +84,7 @@ def _repeals(database: sqlite3.Connection) -> None:
         (law_id,) = database.execute("SELECT id FROM laws WHERE key = ?", (key,)).fetchone()
         newest = database.execute("SELECT max(published) FROM versions WHERE law_id = ?", (law_id,)).fetchone()[0]
         # A law may have been made anew under the same name (企业破产法): then it is not the repealed one.
-        if not newest or not day or newest < day:
+        if not newest or (day and newest < day):
             database.execute("INSERT INTO repeals VALUES (?, ?, ?, ?)", (law_id, successor, day, label))
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qiusuo.errors import ConfigurationError
+from qiusuo.folders import data_folder
 
 STORE = "store.db"
 
@@ -27,9 +28,7 @@ def legal_folder(environ: Mapping[str, str] = os.environ) -> Path:
     named = environ.get("QIUSUO_LEGAL_DIR")
     if named and named.strip():
         return Path(named.strip()).expanduser()
-    if os.name == "nt" and environ.get("LOCALAPPDATA"):
-        return Path(environ["LOCALAPPDATA"]) / "qiusuo" / "legal"
-    return Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "qiusuo" / "legal"
+    return data_folder(environ) / "legal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +133,11 @@ def _sync(path: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def index_folder(named: str | None = None, environ: Mapping[str, str] = os.environ) -> IndexFolder:
+    """Return the index folder that the settings name (``legal_dir``), else the one of :func:`legal_folder`."""
+    return IndexFolder(Path(named).expanduser() if named else legal_folder(environ))
 
 
 def _sync_tree(root: Path) -> None:

@@ -63,11 +63,16 @@ class LegalIndex:
             version.id: law_prior(version.law.kind, self.store.cited_by[version.law.id], version.article_count)
             for version in self.store.versions.values()
         }
+        self._pages = {version.url: version for version in self.store.versions.values() if version.url}
         self.vectors = Vectors.open(generation)
 
     def close(self) -> None:
         """Close the files."""
         self.store.close()
+
+    def version_at(self, page: str) -> LawVersion | None:
+        """Return the version whose source named this page."""
+        return self._pages.get(page)
 
     def versions_in_force(self, day: str) -> frozenset[int]:
         """Return the versions that hold on ``day``: the newest of each law that is not repealed."""

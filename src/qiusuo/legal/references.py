@@ -98,8 +98,9 @@ def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -
         else:
             before = text[max(0, match.start() - MAX_NAME_CHARS * 2) : match.start()]
             base = _law_before(before, find_law, inside_law=inside_law)
-            if base.mention is LawMention.NONE and not match["mark"]:
-                continue  # 三条理由: a count, no article
+            bare = base.mention is LawMention.NONE or (inside_law and base.mention is LawMention.SELF)
+            if bare and not match["mark"]:
+                continue  # 三条理由, 前两条: a count, no article
         found += _expanded(match, numbers, base)
     return found
 

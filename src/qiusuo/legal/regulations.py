@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
-from urllib.parse import urlencode
 
 from qiusuo.errors import InvalidQuery
+from qiusuo.legal.addresses import address_of
+from qiusuo.legal.cited import BRIEF_CHARS, cited_articles
 from qiusuo.legal.index import LegalIndex
 from qiusuo.legal.models import Article, DateBasis, Law, LawKind, LawVersion, Validity
 from qiusuo.legal.names import looks_like_law, name_key
@@ -17,19 +18,20 @@ from qiusuo.legal.numbers import article_label, folded
 from qiusuo.legal.paragraphs import Piece, pieces_of
 from qiusuo.legal.ranking import question_tokens
 from qiusuo.legal.references import LawMention, Reference, find_references
-from qiusuo.legal.results import CitedArticle, LegalAnswer, RegulationResult
+from qiusuo.legal.results import LegalAnswer, RegulationResult
 from qiusuo.legal.validity import best_for, validity
 from qiusuo.text import truncate
 
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
 MAX_QUERY_CHARS = 4000
-MAX_CITED = 8
-BRIEF_CHARS = 80
 # With less of the question's pairs of characters than this, a hit has nothing to do with it.
 LEAST_COVERAGE = 0.05
-OFFICIAL_SITE = "https://flk.npc.gov.cn/"
 _LAW_LIST = re.compile(r"^(?:《[^》]+》?|[^\s,。?？!！]{2,40})$")
+# 工伤保险条例 is a name, 关于试用期的规定 a question: a name that the index lacks is not answered with other laws.
+_SURELY_A_NAME = re.compile(
+    r"^(?!.*(?:关于|有关|[的和与])).{2,}(?:条例|实施细则|(?:管理|实施|暂行|试行|处罚|监督|登记|征收)(?:办法|规定|规则|条例))$"
+)
 Answer = LegalAnswer[RegulationResult]
 
 
@@ -170,7 +172,7 @@ class RegulationSearch:
             return None
         found = tuple(dict.fromkeys((*exact, *self.index.names.containing(bare))))
         if not found:
-            if quoted:
+            if quoted or _SURELY_A_NAME.search(bare):
                 return Answer(query, (), (f"索引中没有名为《{bare}》的法律。",))
             return None
         return Answer(query, tuple(self.law_result(self.index.store.laws[law_id], day) for law_id in found), final=True)
@@ -197,9 +199,9 @@ class RegulationSearch:
             article_number=label,
             content=article.text,
             chapter=" ".join(article.headings),
-            url=version.url or official_address(version.law.name, label),
+            url=address_of(version.law.name, label, version),
             excerpt=piece.text,
-            cited=self._cited(article, day),
+            cited=cited_articles(self.index.store, article, day),
             notes=(*base.notes, *piece.notes),
         )
 
@@ -212,7 +214,7 @@ class RegulationSearch:
         if version is None:
             note = self._no_text(law, Reference(_NO_NUMBER, LawMention.NAMED))
             status = Validity.REPEALED.value if repeal else ""
-            successor, url = repeal.successor if repeal else "", official_address(law.name, "")
+            successor, url = repeal.successor if repeal else "", address_of(law.name)
             return RegulationResult(law.name, "", note, "", "", status=status, successor=successor, url=url)
         state = validity(version, versions, repeal, day)
         opening = store.opening(version)
@@ -226,7 +228,7 @@ class RegulationSearch:
             source=version.source,
             status=state.value,
             version=version.published,
-            url=version.url or official_address(law.name, ""),
+            url=address_of(law.name, "", version),
             successor=repeal.successor if repeal and state is Validity.REPEALED else "",
             notes=tuple(notes),
         )
@@ -259,29 +261,8 @@ class RegulationSearch:
             and other.published > version.published
         ]
 
-    def _cited(self, article: Article, day: str) -> tuple[CitedArticle, ...]:
-        found: dict[tuple[str, str], CitedArticle] = {}
-        for law_id, name, number in self.index.store.cited(article.id, MAX_CITED * 2):
-            law = self.index.store.laws.get(law_id) if law_id is not None else None
-            label = article_label(number)
-            if law is not None and law.id == article.version.law.id:
-                version: LawVersion | None = article.version
-            else:
-                version = best_for(self.index.store.versions_of(law.id), day) if law else None
-            texts = self.index.store.articles(version, number) if version else []
-            shown = law.name if law else name
-            if (shown, label) != (article.version.law.name, article.label):
-                brief = truncate(texts[0].text.replace("\n", " "), BRIEF_CHARS) if texts else ""
-                found.setdefault((shown, label), CitedArticle(shown, label, brief))
-        return tuple(found.values())[:MAX_CITED]
-
 
 _NO_NUMBER = find_references("第一条", lambda _name: ())[0].number
-
-
-def official_address(law_name: str, label: str) -> str:
-    """Return a link to the official database; its pages have no stable addresses, so the words are parameters."""
-    return f"{OFFICIAL_SITE}?{urlencode({'title': law_name, 'article': label} if label else {'title': law_name})}"
 
 
 def _unknown_law(reference: Reference) -> str:

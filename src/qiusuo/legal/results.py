@@ -23,10 +23,13 @@ class CitedArticle:
     law_name: str
     article_number: str
     brief: str
+    words: str = ""
+    """How the text says it, where that is no number: 前款, 前条, 本章."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""
-        return {"lawName": self.law_name, "articleNumber": self.article_number, "brief": self.brief}
+        data = {"lawName": self.law_name, "articleNumber": self.article_number, "brief": self.brief}
+        return data | {"words": self.words} if self.words else data
 
 
 @dataclass(frozen=True, slots=True)

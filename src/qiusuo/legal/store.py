@@ -90,6 +90,35 @@ class LegalStore:
         )
         return self._article(rows[0]) if rows else None
 
+    def before(self, article: Article, count: int) -> list[Article]:
+        """Return the articles right before one, in the order of the law."""
+        if article.number is None:
+            return []
+        rows = self._all(
+            f"SELECT {_ARTICLE_COLUMNS} FROM articles WHERE version_id = ? AND number > 0"  # noqa: S608 - our own column names
+            " AND (number, suffix) < (?, ?) ORDER BY number DESC, suffix DESC, occurrence DESC LIMIT ?",
+            (article.version.id, *article.number, count),
+        )
+        return [self._article(row) for row in reversed(rows)]
+
+    def span_around(self, article: Article, depth: int) -> tuple[ArticleNumber, ArticleNumber]:
+        """Return the first and the last article that share the upper ``depth`` headings with one, without a break.
+
+        Titles such as 第一章 一般规定 come again in other parts of a code, which a source may leave out.
+        """
+        rows = self._all(
+            "SELECT id, number, suffix, headings FROM articles WHERE version_id = ? AND number > 0"
+            " ORDER BY number, suffix, occurrence",
+            (article.version.id,),
+        )
+        shared = [tuple(row[3].split("\n")[:depth]) == article.headings[:depth] for row in rows]
+        first = last = next(place for place, row in enumerate(rows) if row[0] == article.id)
+        while first > 0 and shared[first - 1]:
+            first -= 1
+        while last + 1 < len(rows) and shared[last + 1]:
+            last += 1
+        return ArticleNumber(*rows[first][1:3]), ArticleNumber(*rows[last][1:3])
+
     def numbers(self, version: LawVersion) -> tuple[int, int]:
         """Return the smallest and the largest number of a version's articles."""
         row = self._all("SELECT min(number), max(number) FROM articles WHERE version_id = ?", (version.id,))[0]

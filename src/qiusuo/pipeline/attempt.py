@@ -7,8 +7,9 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
-from qiusuo.engines.base import EngineResults, SearchEngine, Storing
+from qiusuo.engines.base import EngineResults, Places, SearchEngine, Storing
 from qiusuo.errors import BadResponse, EngineError, QuotaExceeded, RateLimited, SearchError, SearchTimeout
 from qiusuo.loops import PerLoop
 from qiusuo.models import Attempt, Outcome, SearchResultItem
@@ -30,18 +31,17 @@ class Lane:
     max_concurrency: int = 10
     storing: Storing = Storing.SHARED
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.engine.name
 
     @cached_property
-    def places(self) -> PerLoop[asyncio.Semaphore]:
+    def places(self) -> PerLoop[Places]:
         """The places for requests in flight."""
-        return PerLoop(lambda: asyncio.Semaphore(self.max_concurrency))
+        return PerLoop(lambda: Places(self.max_concurrency))
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(NamedTuple):
     """An attempt and what it brought; ``items`` is None after a failure."""
 
     lane: Lane
@@ -64,17 +64,23 @@ class Attempts:
         if cooling is not None:
             return self._resting(lane, cooling)
         asked = False
+        places = lane.places.get()
         try:
-            async with asyncio.timeout(budget), lane.places.get():
-                # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
-                cooling = self.cooldowns.resting(lane.name)
-                if cooling is not None:
-                    return self._resting(lane, cooling)
-                refusal = await _take_turn(lane, budget) if lane.quota or lane.pace else None
-                if refusal is not None:
-                    return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
-                asked = True
-                found = await lane.engine.search(request.query, request.num_results)
+            with places.watch.within(budget):
+                if not places.take():
+                    await places.acquire()
+                    # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
+                    cooling = self.cooldowns.resting(lane.name)
+                try:
+                    if cooling is not None:
+                        return self._resting(lane, cooling)
+                    refusal = await _take_turn(lane, budget) if lane.quota or lane.pace else None
+                    if refusal is not None:
+                        return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
+                    asked = True
+                    found = await lane.engine.search(request.query, request.num_results)
+                finally:
+                    places.release()
             tried = self._answered(lane, request, found, started)
         except SearchError as error:
             return await self._failed(lane, error, started)
@@ -103,16 +109,21 @@ class Attempts:
         return _failure(lane, error, ms)
 
     def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
-        items, dropped = filter_results(request, found)
-        notes = lane.engine.notes(request.query, request.num_results)
+        query = request.query
+        dropped = 0
+        items = found
+        if query.include_domains or query.exclude_domains:
+            items, dropped = filter_results(request, found)
+        notes = lane.engine.notes(query, request.num_results)
         if isinstance(found, EngineResults):
             notes += found.notes
         if dropped:
             notes += (f"{dropped} results of other domains dropped",)
         attempt = Attempt(lane.name, Outcome.OK if items else Outcome.EMPTY, self._ms(started), notes=notes)
         items = items[: request.num_results]
-        if any(not item.engines for item in items):
-            items = [item if item.engines else replace(item, engines=(lane.name,)) for item in items]
+        for place, item in enumerate(items):
+            if not item.engines:
+                items[place] = replace(item, engines=(lane.name,))
         return Tried(lane, attempt, items)
 
     async def _failed(self, lane: Lane, error: SearchError, started: float, *, counts: bool = True) -> Tried:

@@ -6,11 +6,11 @@ import hashlib
 import logging
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
-from cachetools import LRUCache
 
 from qiusuo.engines.base import Storing
 from qiusuo.models import SearchResponse
@@ -19,8 +19,7 @@ from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class CacheEntry:
+class CacheEntry(NamedTuple):
     """A response and the moments (seconds since the epoch) until which it is fresh and may be kept."""
 
     response: SearchResponse
@@ -43,12 +42,17 @@ class ResponseCache:
         self._shared = shared
         self._clock = clock
         self._lock = threading.Lock()
-        self._entries: LRUCache[str, CacheEntry] = LRUCache(size)
+        self._size = size
+        # The least recently used comes first. By hand, since cachetools does in Python what this does in C: a search
+        # that must look and store would spend twice the time here.
+        self._entries: OrderedDict[str, CacheEntry] = OrderedDict()
 
     def fresh(self, key: str) -> SearchResponse | None:
         """Return the response if this process has it and its time is not over."""
         with self._lock:
             entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
         return entry.response if entry is not None and entry.fresh_until > self._clock() else None
 
     async def shared_fresh(self, key: str) -> SearchResponse | None:
@@ -65,29 +69,39 @@ class ResponseCache:
         """Return the response even if it is past its time, for when no engine can answer."""
         with self._lock:
             entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
         if entry is None and self._shared is not None:
             entry = await self._load(key)
         return entry.response if entry is not None and entry.keep_until > self._clock() else None
 
-    async def store(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> None:
-        """Keep a response for ``ttl`` seconds, where its provider allows it."""
+    def keep(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> CacheEntry | None:
+        """Keep a response in this process for ``ttl`` seconds, where its provider allows it."""
         if ttl <= 0 or storing is Storing.NEVER:
-            return
-        now = self._clock()
+            return None
+        until = self._clock() + ttl
         # What may only be kept in passing is not kept past its time either.
-        stale = self._stale if storing is Storing.SHARED else 0.0
-        entry = CacheEntry(response, now + ttl, now + ttl + stale)
+        entry = CacheEntry(response, until, until + self._stale if storing is Storing.SHARED else until)
         self._remember(key, entry)
-        if self._shared is not None and storing is Storing.SHARED:
+        return entry
+
+    async def store(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> None:
+        """Keep a response for ``ttl`` seconds in this process, and in Redis where there is one and it is allowed."""
+        entry = self.keep(key, response, ttl, storing)
+        if entry is not None and self._shared is not None and storing is Storing.SHARED:
+            lasts = int((ttl + self._stale) * 1000)
             data = orjson.dumps({"until": entry.fresh_until, "keep": entry.keep_until, "response": response.to_dict()})
             try:
-                await self._shared.run(lambda redis: redis.set(_shared_key(key), data, px=int((ttl + stale) * 1000)))
+                await self._shared.run(lambda redis: redis.set(_shared_key(key), data, px=lasts))
             except SharedStateGone:
                 return
 
     def _remember(self, key: str, entry: CacheEntry) -> None:
         with self._lock:
             self._entries[key] = entry
+            self._entries.move_to_end(key)
+            if len(self._entries) > self._size:
+                self._entries.popitem(last=False)
 
     async def _load(self, key: str) -> CacheEntry | None:
         assert self._shared is not None  # noqa: S101 - both callers have looked

@@ -118,7 +118,8 @@ class _Race:
         self._receipt[place] = tried.attempt
         if tried.attempt.outcome is Outcome.OK:
             return tried
-        if tried.attempt.outcome is Outcome.EMPTY:
+        # What an engine of a single subject does not know, the web may.
+        if tried.attempt.outcome is Outcome.EMPTY and tried.lane.engine.search_types is None:
             if self._empty is not None:
                 return tried
             # One engine that knows nothing may be mistaken, two hardly.

@@ -62,13 +62,17 @@ class UserLimit:
         self._item = RateLimitItemPerMinute(per_minute) if per_minute else None
         self._anonymous = limit_anonymous
 
+    def concerns(self, user: str | None) -> bool:
+        """Tell whether searches of this user are counted at all."""
+        return self._item is not None and (user is not None or self._anonymous)
+
     async def check(self, user: str | None) -> None:
         """Count one search.
 
         Raises:
             UserRateLimited: the user must wait ``retry_after`` seconds.
         """
-        if self._item is None or (user is None and not self._anonymous):
+        if self._item is None or not self.concerns(user):
             return
         wait = await self._windows.hit(self._item, "user", user or "")
         if wait:

@@ -6,11 +6,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from qiusuo.config import Settings
 from qiusuo.engines.base import SearchEngine, Storing
 from qiusuo.errors import AllEnginesFailed
-from qiusuo.models import Attempt, SearchResponse, SearchResultItem
+from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.attempt import Attempts, Lane
 from qiusuo.pipeline.cache import ResponseCache
 from qiusuo.pipeline.cooldown import Cooldowns
@@ -40,8 +41,7 @@ class Choice:
     left_out: tuple[Attempt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(NamedTuple):
     items: tuple[SearchResultItem, ...]
     provider: str
     storing: Storing
@@ -78,6 +78,7 @@ class SearchPipeline:
         self._failover = Failover(self._attempts, settings.hedge_delay, settings.hedge_paid, timer)
         self._flights: Flights[SearchResponse] = Flights()
         self._lanes: dict[int, Lane] = {}
+        self._ttl = {kind: settings.ttl_for(kind) for kind in SearchType}
         self.observers: list[SearchObserver] = []
 
     async def run(self, request: SearchRequest) -> SearchResponse:
@@ -96,10 +97,11 @@ class SearchPipeline:
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
         # Only searches with the same time: nobody waits longer, or gives up earlier, than was asked for.
+        limit = self._user_limit
         response, joined = await self._flights.join(
-            f"{request.key}\x1f{request.timeout}",
+            (request.key, request.timeout),
             lambda: self._search(request),
-            admit=lambda: self._user_limit.check(request.user),
+            admit=(lambda: limit.check(request.user)) if limit.concerns(request.user) else None,
         )
         if joined:
             return replace(response, query=request.asked, search_time=self._ms(started))
@@ -113,10 +115,16 @@ class SearchPipeline:
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
         choice = await self._choose(request)
-        lanes = [self.lane(engine) for engine in choice.engines]
+        known_lanes = self._lanes
+        lanes = [known_lanes.get(id(engine)) or self.lane(engine) for engine in choice.engines]
         if self._shared is not None:
             await self.cooldowns.refresh([lane.name for lane in lanes])
-        answer, attempts = await (self._merged if request.merge else self._first)(request, lanes)
+        answer: _Answer | None
+        if request.merge:
+            answer, attempts = await self._merged(request, lanes)
+        else:
+            winner, attempts = await self._failover.run(request, lanes)
+            answer = winner and _Answer(tuple(winner.items or ()), winner.lane.name, winner.lane.storing)
         for observer in self.observers:
             for attempt in attempts:
                 observer.attempt_ended(attempt)
@@ -126,17 +134,14 @@ class SearchPipeline:
         response = SearchResponse(
             request.asked, answer.items, answer.provider, receipt, request.query.type, self._ms(started)
         )
-        ttl = self._settings.ttl_for(request.query.type)
+        ttl = self._ttl[request.query.type]
         if not answer.items:  # pages appear, and an engine may have been mistaken
             ttl = min(ttl, EMPTY_TTL)
-        await self._cache.store(request.key, response, ttl, answer.storing)
+        if self._shared is None:
+            self._cache.keep(request.key, response, ttl, answer.storing)
+        else:
+            await self._cache.store(request.key, response, ttl, answer.storing)
         return response
-
-    async def _first(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[_Answer | None, list[Attempt]]:
-        winner, receipt = await self._failover.run(request, lanes)
-        if winner is None:
-            return None, receipt
-        return _Answer(tuple(winner.items or ()), winner.lane.name, winner.lane.storing), receipt
 
     async def _merged(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[_Answer | None, list[Attempt]]:
         if not request.engines:

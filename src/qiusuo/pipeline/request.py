@@ -9,7 +9,7 @@ from typing import TypedDict, TypeVar
 
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery
-from qiusuo.models import Freshness, Query, SearchResultItem, SearchType, domain_of
+from qiusuo.models import Freshness, Query, SearchResultItem, SearchType, domain_of, quick
 from qiusuo.text import detect_language, normalise_query, without_controls
 
 MAX_QUERY_CHARS = 4000
@@ -56,6 +56,7 @@ class SearchOptions(TypedDict, total=False):
     skip_cache: bool
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """A search as the pipeline carries it. ``engines`` names the chosen ones; empty means the configured order."""
@@ -102,28 +103,31 @@ def build_request(
     seconds = settings.timeout if timeout is None else _seconds(timeout)
     include = _domains(include_domains) if include_domains else ()
     exclude = _domains(exclude_domains) if exclude_domains else ()
-    engines = _engine_names(engine, merge)
-    wanted = _matching(_LANGUAGE, language, "language", "zh-CN, en, auto or all") or settings.language
-    region = _matching(_REGION, region, "region", "a two-letter country like CN") or settings.region
+    engines = _engine_names(engine, merge) if engine is not None or merge else ()
+    if language is not None:
+        language = _matching(_LANGUAGE, language, "language", "zh-CN, en, auto or all")
+    wanted = language or settings.language
+    if region is not None:
+        region = _matching(_REGION, region, "region", "a two-letter country like CN")
     query = Query(
         text=asked,
         type=search_type,
         language=detect_language(asked) if wanted == "auto" else None if wanted == "all" else wanted,
-        region=region or None,
+        region=region or settings.region or None,
         freshness=fresh,
         include_domains=include,
         exclude_domains=exclude,
         language_is_guess=wanted == "auto",
     )
-    if search_type in _LEGAL_WORDS:
+    if search_type is not SearchType.GENERAL and search_type in _LEGAL_WORDS:
         query = _as_legal(settings, query)
     key = "\x1f".join(
         (
             normalise_query(asked, sort_words=settings.sort_words),
-            search_type.value,
+            search_type,
             query.language or "",
             query.region or "",
-            fresh.value if fresh else "",
+            fresh or "",
             ("only " if include else "") + ",".join(query.include_domains),
             ",".join(exclude),
             str(count),
@@ -154,10 +158,8 @@ def _as_legal(settings: Settings, query: Query) -> Query:
     regulation = query.type is SearchType.REGULATION
     sites = settings.regulation_sites if regulation else settings.case_sites
     keyword = settings.regulation_keyword if regulation else settings.case_keyword
-    text = query.text
-    if keyword and not _LEGAL_WORDS[query.type].search(text):
-        text = f"{text} {keyword}"
-    return replace(query, text=text, include_domains=query.include_domains or sites)
+    added = f" {keyword}" if keyword and not _LEGAL_WORDS[query.type].search(query.text) else ""
+    return replace(query, text=query.text + added, added=added, include_domains=query.include_domains or sites)
 
 
 def _engine_names(engine: object, merge: bool | Iterable[str]) -> tuple[str, ...]:
@@ -170,7 +172,7 @@ def _engine_names(engine: object, merge: bool | Iterable[str]) -> tuple[str, ...
 
 
 def _matching(pattern: re.Pattern[str], value: object, name: str, example: str) -> str | None:
-    if value is None or value == "":
+    if value == "":
         return None
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise InvalidQuery(f"Unknown {name} {value!r}.", fix=f"Use {example}.")

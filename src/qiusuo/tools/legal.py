@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.legal.cases import CaseFilters, CaseSearch
-from qiusuo.legal.folder import IndexFolder, legal_folder
+from qiusuo.legal.folder import index_folder
 from qiusuo.legal.index import IndexHandle
 from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.legal.results import CaseResult, LegalAnswer, Origin, RegulationResult
@@ -23,6 +23,7 @@ from qiusuo.tools.specs import ToolOutput, ToolSpec
 
 LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
+_OWN_ENGINE = "laws"
 WEB_NOTE = "本地索引没有结果，以下来自网络检索（限定法律站点），请核对原文。"
 NO_INDEX_NOTE = "没有本地法律索引（运行 qiusuo legal install 可安装），以下来自网络检索。"
 
@@ -122,26 +123,24 @@ class LegalSearch:
         limit: int,
         user: str | None,
     ) -> LegalAnswer[Any]:
-        notes: tuple[str, ...] = (NO_INDEX_NOTE,)
-        if self.handle.is_there():
+        answer: LegalAnswer[Any] | None = None
+        if self.service is None or self.handle.is_there():  # without either, this says what to install
             answer = await asyncio.to_thread(from_index)
-            if answer.results or answer.final or self.service is None:
-                return answer
-            notes = (*answer.notes, WEB_NOTE)
-        elif self.service is None:
-            self.handle.get()  # raises, and says what to install
+        if answer is not None and (answer.results or answer.final or self.service is None):
+            return answer
         if self.service is None:
             raise ConfigurationError("There is no legal index.", fix="Run: qiusuo legal install")
         response = await self.service.asearch(words, type=search_type, num_results=limit, user=user)
+        if answer is not None and response.provider == _OWN_ENGINE:
+            return answer  # the same index, asked without the day that was wanted
+        notes = (*answer.notes, WEB_NOTE) if answer is not None else (NO_INDEX_NOTE,)
         results = tuple(convert(item) for item in response.results[:limit])
         return LegalAnswer(words, results, notes, origin=Origin.WEB, search_time=response.search_time)
 
 
 def legal_handle(folder: str = "") -> IndexHandle:
     """Return the index of the folder named, else of the user's."""
-    from pathlib import Path  # noqa: PLC0415 - beside its only use
-
-    return IndexHandle(IndexFolder(Path(folder).expanduser() if folder else legal_folder()))
+    return IndexHandle(index_folder(folder))
 
 
 def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
@@ -208,8 +207,17 @@ def regulations_text(answer: LegalAnswer[RegulationResult]) -> str:
         )
         lines = [f"[{number}] {neutral(result.law_name)} {result.article_number}" + (f"（{facts}）" if facts else "")]
         lines += [f"    {neutral(part)}" for part in (result.excerpt or result.content).split("\n")]
+        # Paragraphs of the article itself stand above, unless a piece of it was asked for.
+        others = [
+            cited
+            for cited in result.cited
+            if result.excerpt
+            or cited.law_name != result.law_name
+            or not cited.article_number.startswith(f"{result.article_number}第")
+        ]
         lines += [
-            f"    引用：{cited.law_name}{cited.article_number} {neutral(cited.brief)}" for cited in result.cited[:3]
+            f"    {cited.words or '引用'}：{cited.law_name}{cited.article_number} {neutral(cited.brief)}"
+            for cited in others[:3]
         ]
         lines += [f"    注意：{neutral(note)}" for note in result.notes]
         lines += [f"    {one_line(result.url)}"] if result.url else []

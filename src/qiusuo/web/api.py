@@ -57,8 +57,9 @@ def api_router(backend: Backend) -> APIRouter:
     @router.get(
         "/api/health", tags=["operation"], response_model=HealthAnswer, responses={503: {"model": HealthAnswer}}
     )
-    async def health(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
-        """Tell whether searching works: 503 when no engine can be asked. 搜索是否可用。"""
+    async def health(request: Request) -> Response:
+        """Tell whether searching works: 503 when no engine can be asked (in Chinese: ?lang=zh). 搜索是否可用。"""
+        chinese = request.query_params.get("lang") == "zh"
         taking_part = await service.available()
         states = {status.name: status for status in await service.status() if status.name in taking_part}
         resting = [status for status in states.values() if status.state == "resting"]
@@ -70,7 +71,7 @@ def api_router(backend: Backend) -> APIRouter:
             "engines": {name: status.state for name, status in states.items()},
             "message": problem.message if problem else "; ".join(f"{one.name}: {one.reason}" for one in resting),
             "fix": problem.fix if problem else " ".join(dict.fromkeys(one.fix for one in resting if one.fix)),
-            "findings": await findings.current(),
+            "findings": await findings.current(chinese=chinese),
         }
         return json_answer(data, HTTPStatus.SERVICE_UNAVAILABLE if down else HTTPStatus.OK)
 

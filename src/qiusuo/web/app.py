@@ -23,8 +23,11 @@ from qiusuo.web.auth import Tokens
 from qiusuo.web.backend import Backend, Extend
 from qiusuo.web.errors import Refusal
 from qiusuo.web.guard import Guard, known_hosts
+from qiusuo.web.guide import docs_routes
 from qiusuo.web.home import home_route
 from qiusuo.web.metrics import Metrics
+from qiusuo.web.openai_errors import refusal_shape
+from qiusuo.web.page import page_routes
 from qiusuo.web.route import json_answer
 from qiusuo.web.schemas import error_responses
 from qiusuo.web.searxng import searxng_router
@@ -43,7 +46,7 @@ def legal_routers() -> tuple[Callable[[Backend], APIRouter], ...]:
 
 
 def default_extensions() -> tuple[Extend, ...]:
-    """Return what else every server offers, where the extras are installed: ``/mcp``, conversations."""
+    """Return what else every server offers, where the extras are installed: ``/mcp``, conversations, ``/v1``."""
     found: list[Extend] = []
     with suppress(ModuleNotFoundError):
         from qiusuo.web.mcp import mcp_extension  # noqa: PLC0415 - an extra
@@ -53,6 +56,9 @@ def default_extensions() -> tuple[Extend, ...]:
         from qiusuo.web.chat import chat_extension  # noqa: PLC0415 - an extra
 
         found.append(chat_extension())
+        from qiusuo.web.openai import openai_extension  # noqa: PLC0415 - the same extra
+
+        found.append(openai_extension)
     return tuple(found)
 
 
@@ -130,7 +136,8 @@ def create_app(
     app.backend = backend
     for router in (*ROUTERS, *legal_routers()):
         app.include_router(router(backend))
-    more = [home_route(), *(route for extension in added for route in extension.routes)]
+    pages = [home_route(), *page_routes(), *docs_routes()]
+    more = [*pages, *(route for extension in added for route in extension.routes)]
     app.router.routes.extend(more)
     app.add_middleware(
         Guard,
@@ -142,19 +149,19 @@ def create_app(
     return app
 
 
-async def _http_error(_request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     """Answer what the framework itself refuses: unknown paths, wrong methods."""
     if not isinstance(error, HTTPException):
         raise error
     refusal = Refusal(HTTPStatus(error.status_code), f"{error.detail}.")
-    return json_answer(refusal.to_dict(), refusal.http_status, error.headers)
+    return json_answer(refusal_shape(refusal, request.url.path), refusal.http_status, error.headers)
 
 
-async def _refused(_request: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     """Answer what the guard refuses in the middle of a request: a body that grows too large."""
     if not isinstance(error, Refusal):
         raise error
-    return json_answer(error.to_dict(), error.http_status, error.headers)
+    return json_answer(refusal_shape(error, request.url.path), error.http_status, error.headers)
 
 
 async def _broken(_request: Request, _error: Exception) -> Response:

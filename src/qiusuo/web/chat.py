@@ -276,6 +276,7 @@ async def _server_sent(live: LiveTurn, after: int) -> AsyncIterator[bytes]:
     finally:
         if pending is not None:
             pending.cancel()
+            await asyncio.wait([pending])  # a generator that still runs cannot be closed
         await batches.aclose()
 
 

@@ -5,6 +5,7 @@ Plain ASGI, one layer, so that it costs next to nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
@@ -16,11 +17,17 @@ from qiusuo.server_settings import ServerSettings, host_key, is_loopback
 from qiusuo.web.auth import Tokens, bearer_token, unauthorized
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
+from qiusuo.web.openai_errors import PREFIX as OPENAI_PREFIX
+from qiusuo.web.openai_errors import refusal_shape
 from qiusuo.web.route import json_answer
 
 MAX_BODY_BYTES: Final = 64 * 1024
+MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
+"""For OpenAI's endpoints: their clients send the whole conversation each time."""
 OPEN_PATHS: Final = frozenset({"/healthz"})
 """Need no token."""
+OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?")
+"""Nor do these to be read: a page that asks for the token must be there first, and it tells nothing of anybody."""
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
@@ -51,10 +58,14 @@ def _cross_site() -> Refusal:
     )
 
 
-def _too_large() -> Refusal:
+def _largest(path: str) -> int:
+    return MAX_CONVERSATION_BYTES if path.startswith(OPENAI_PREFIX) else MAX_BODY_BYTES
+
+
+def _too_large(limit: int) -> Refusal:
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        f"The request's body is larger than {MAX_BODY_BYTES // 1024} KiB.",
+        f"The request's body is larger than {limit // 1024} KiB.",
         # What is still on its way is not read.
         headers={"Connection": "close"},
     )
@@ -105,11 +116,11 @@ class Guard:
         headers = dict(scope["headers"])
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            answer = json_answer(refusal.to_dict(), refusal.http_status, refusal.headers)
+            answer = json_answer(refusal_shape(refusal, scope["path"]), refusal.http_status, refusal.headers)
             await answer(scope, receive, send_marked)
             return
         # With a length the server itself sees to it that no more is sent.
-        inner = receive if b"content-length" in headers else _capped(receive)
+        inner = receive if b"content-length" in headers else _capped(receive, _largest(scope["path"]))
         await self._app(scope, inner, send_marked)
 
     def _route(self, scope: Scope) -> str:
@@ -131,10 +142,11 @@ class Guard:
             user = self._tokens.user(bearer_token(headers.get(b"authorization")))
             if user is not None:
                 scope.setdefault("state", {})["user"] = user
-            elif scope["path"] not in OPEN_PATHS | LATE_PATHS:
+            elif scope["path"] not in OPEN_PATHS | LATE_PATHS and not _is_page(scope):
                 return unauthorized()
         length = headers.get(b"content-length", b"0")
-        return _too_large() if not length.isdigit() or int(length) > MAX_BODY_BYTES else None
+        limit = _largest(scope["path"])
+        return _too_large(limit) if not length.isdigit() or int(length) > limit else None
 
     def _is_cross_site(self, method: str, host: str, headers: Headers) -> bool:
         if headers.get(b"sec-fetch-site") == b"cross-site":
@@ -151,13 +163,17 @@ class Guard:
         return asked_by.netloc.lower() != host.lower() and name not in self._own_names
 
 
+def _is_page(scope: Scope) -> bool:
+    return scope["method"] in {"GET", "HEAD"} and OPEN_PAGES.fullmatch(scope["path"]) is not None
+
+
 def _name_of(host: str) -> str:
     """Return the name in a ``Host`` header, without its port."""
     name, bracket, _ = host.rpartition("]")
     return host_key(name if bracket else host.partition(":")[0])
 
 
-def _capped(receive: Receive) -> Receive:
+def _capped(receive: Receive, limit: int) -> Receive:
     """Count what comes in pieces."""
     taken = 0
 
@@ -165,8 +181,8 @@ def _capped(receive: Receive) -> Receive:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
-        if taken > MAX_BODY_BYTES:
-            raise _too_large()
+        if taken > limit:
+            raise _too_large(limit)
         return message
 
     return receive_capped

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
+from qiusuo.doctor.findings import Finding
 from qiusuo.pipeline.flights import Flights
 from qiusuo.service import SearchService
 
@@ -23,16 +24,16 @@ class Findings:
         self._settings = settings
         self._service = service
         self._clock = clock
-        self._looks: Flights[list[dict[str, Any]]] = Flights()
-        self._known: tuple[float, list[dict[str, Any]]] | None = None
+        self._looks: Flights[list[Finding]] = Flights()
+        self._known: tuple[float, list[Finding]] | None = None
 
-    async def current(self) -> list[dict[str, Any]]:
+    async def current(self, *, chinese: bool = False) -> list[dict[str, Any]]:
         """Return the findings in their JSON shape."""
         known = self._known
         if known is None or self._clock() - known[0] > LASTS:
             found, _ = await self._looks.join("findings", self._look)
             known = self._known = (self._clock(), found)
-        return known[1]
+        return [finding.to_dict(chinese=chinese) for finding in known[1]]
 
-    async def _look(self) -> list[dict[str, Any]]:
-        return [finding.to_dict() for finding in await startup_notices(self._settings, self._service)]
+    async def _look(self) -> list[Finding]:
+        return list(await startup_notices(self._settings, self._service))

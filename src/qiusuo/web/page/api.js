@@ -65,9 +65,12 @@ export async function call(method, path, body) {
   return response.status === 204 ? null : response.json();
 }
 
-/** @returns {Promise<any>} the state of searching; told with 503 when it is down */
-export async function health() {
-  const response = await fetch("/api/health", { headers: headers({}), cache: "no-store" });
+/**
+ * @param {string} language
+ * @returns {Promise<any>} the state of searching; told with 503 when it is down
+ */
+export async function health(language) {
+  const response = await fetch(`/api/health?lang=${language}`, { headers: headers({}), cache: "no-store" });
   return response.status === 401 ? null : response.json();
 }
 

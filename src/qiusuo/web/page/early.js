@@ -1,9 +1,11 @@
-// Before the first paint: the appearance that was chosen last time.
+// Before the first paint: the appearance that was chosen, or the system's.
 (() => {
+  let theme = null;
   try {
-    const theme = localStorage.getItem("qiusuo.theme");
-    if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+    theme = localStorage.getItem("qiusuo.theme");
   } catch {
-    // Nothing is kept; the system's appearance it is.
+    // Nothing is kept.
   }
+  const dark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
 })();

@@ -2,8 +2,9 @@
  * Markdown as safe DOM. What models and web pages write passes three gates: markdown-it without HTML, DOMPurify with a
  * short list of elements, and links that lead to http(s) only. Pictures are never loaded, they become links.
  */
+import { highlight } from "./highlight.js";
 import { t } from "./i18n.js";
-import { DOMPurify, MarkdownIt, hljs } from "./vendor.js";
+import { DOMPurify, MarkdownIt } from "./vendor.js";
 
 const WEB = /^https?:\/\/[^\s]/i;
 const CITATION = /^\[(\d+)\]$/;
@@ -20,7 +21,7 @@ const ALLOWED = {
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
 };
-const CLASSES = /^(?:hljs-[\w-]+|language-[\w+#-]+|left|center|right|[a-z]+_|class_|function_)$/;
+const CLASSES = /^(?:hl-[a-z]+|language-[\w+#-]+|left|center|right)$/;
 
 const plain = makeParser(() => "");
 const colourful = makeParser(highlight);
@@ -32,16 +33,6 @@ export function isWeb(url) {
     return Boolean(new URL(url).hostname);
   } catch {
     return false;
-  }
-}
-
-/** @param {string} code @param {string} language @returns {string} HTML, blank for plain text */
-function highlight(code, language) {
-  if (!language || !hljs.getLanguage(language)) return "";
-  try {
-    return hljs.highlight(code, { language, ignoreIllegals: true }).value;
-  } catch {
-    return "";
   }
 }
 

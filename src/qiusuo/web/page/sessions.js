@@ -1,6 +1,6 @@
 /** Conversations: opened, begun, listed, renamed, deleted; and their settings. */
 import { ApiError, call, health, sessionPath } from "./api.js";
-import { t } from "./i18n.js";
+import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, getState, say, toast } from "./store.js";
 import { announce, onAnnounced } from "./tabs.js";
 import { attach, detach } from "./turns.js";
@@ -8,6 +8,9 @@ import { attach, detach } from "./turns.js";
 /** @import { Session, SessionInfo, Settings } from "./types.js" */
 
 const HISTORY_LENGTH = 100;
+const RETRY_MS = 2000;
+/** The server runs, but without conversations. */
+export const NO_CHAT = "no chat";
 
 /** The change of settings that is under way; what is sent next waits for it. @type {Promise<unknown>} */
 let saved = Promise.resolve();
@@ -22,8 +25,9 @@ export async function start() {
     change({ config, failed: "", locked: false });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return;
-    change({ failed: error instanceof Error ? error.message : String(error) });
-    setTimeout(start, 3000);
+    const absent = error instanceof ApiError && error.status === 404;
+    change({ failed: absent ? NO_CHAT : messageOf(error) });
+    if (!absent) setTimeout(start, RETRY_MS);
     return;
   }
   void loadHealth();
@@ -31,7 +35,7 @@ export async function start() {
 }
 
 async function loadHealth() {
-  const found = await health().catch(() => null);
+  const found = await health(getLanguage()).catch(() => null);
   if (found) change({ findings: found.findings ?? [], healthy: found.status !== "down" });
 }
 
@@ -45,6 +49,7 @@ export async function refresh() {
 }
 
 export function watchOtherTabs() {
+  onPreferences(() => void loadHealth()); // it is told in the reader's language
   onAnnounced((session) => {
     void loadHistory().catch(() => {});
     const { current } = getState();

@@ -99,7 +99,9 @@ let toastCount = 0;
 /** @param {string} text @param {"info" | "error"} [level] */
 export function toast(text, level = "info") {
   const id = ++toastCount;
-  change({ toasts: [...state.toasts.slice(-2), { id, text, level }] });
+  // A confirmation makes way for the next one; errors stay.
+  const kept = state.toasts.filter((one) => one.level === "error").slice(-2);
+  change({ toasts: [...kept, { id, text, level }] });
   setTimeout(() => change({ toasts: state.toasts.filter((one) => one.id !== id) }), level === "error" ? 7000 : 2500);
 }
 

@@ -5,4 +5,3 @@ export { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 export { default as htm } from "htm";
 export { default as MarkdownIt } from "markdown-it";
 export { default as DOMPurify } from "dompurify";
-export { default as hljs } from "highlight.js";

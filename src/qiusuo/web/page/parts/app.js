@@ -28,10 +28,9 @@ export function App() {
   return html`
     <div class=${phone ? "page phone" : "page"} key=${getLanguage()} data-look=${getTheme()}>
       <a class="skip" href="#question" onClick=${skip}>${t("skip")}</a>
-      ${phone && !drawer && html`<h1 class="unseen">${t("app")}</h1>`}
-      ${phone && html`<${TopBar} />`}
+      ${phone && html`<${TopBar} behind=${drawer} />`}
       <${Sidebar} phone=${phone} open=${drawer} look=${getTheme()} />
-      <main class="main">
+      <main class="main" inert=${phone && drawer}>
         <${Conversation} />
         <${Composer} />
       </main>

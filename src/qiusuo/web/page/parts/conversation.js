@@ -59,6 +59,8 @@ export function Conversation() {
       </div>
     </div>
     ${away &&
-    html`<button type="button" class="latest" onClick=${toEnd}><${Icon} name="down" />${t("latest")}</button>`}
+    html`<button type="button" class="latest" aria-label=${t("latest")} title=${t("latest")} onClick=${toEnd}>
+      <${Icon} name="down" />
+    </button>`}
   `;
 }

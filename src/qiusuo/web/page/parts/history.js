@@ -15,6 +15,8 @@ export function History() {
   const current = useStore((state) => state.current?.id ?? "");
   const query = useStore((state) => state.query);
   // What has no title has no question yet.
+  // The list may be a moment older than what this page has seen end.
+  const live = useStore((state) => state.live !== null);
   const shown = sessions.filter((session) => session.title || session.id === current);
   return html`
     <nav class="history" aria-labelledby="history-title">
@@ -22,7 +24,11 @@ export function History() {
       <${Find} />
       ${shown.length === 0 && html`<p class="hint">${query ? t("noHits") : t("noHistory")}</p>`}
       <ul>
-        ${shown.map((session) => html`<${Entry} key=${session.id} session=${session} current=${session.id === current} />`)}
+        ${shown.map((session) => {
+          const mine = session.id === current;
+          const running = mine ? live : session.running !== null;
+          return html`<${Entry} key=${session.id} session=${session} current=${mine} running=${running} />`;
+        })}
       </ul>
     </nav>
   `;
@@ -48,8 +54,8 @@ function Find() {
   `;
 }
 
-/** @param {{session: SessionInfo, current: boolean}} props */
-function Entry({ session, current }) {
+/** @param {{session: SessionInfo, current: boolean, running: boolean}} props */
+function Entry({ session, current, running }) {
   const [doing, setDoing] = useState(/** @type {"" | "rename" | "remove"} */ (""));
   const title = session.title || t("untitled");
   const back = () => setDoing("");
@@ -57,7 +63,7 @@ function Entry({ session, current }) {
   return html`
     <li class=${current ? "current" : ""}>
       <a href=${`#/s/${session.id}`} aria-current=${current ? "page" : undefined} onClick=${() => change({ drawer: false })}>
-        ${session.running && html`<span class="pulse" role="img" aria-label=${t("running")}></span>`}
+        ${running && html`<span class="pulse" role="img" aria-label=${t("running")}></span>`}
         <span class="title">${title}</span>
       </a>
       ${doing === "remove"

@@ -6,7 +6,7 @@ import { CopyButton } from "./copybutton.js";
 
 /** @import { Notice } from "../types.js" */
 
-const ROLES = { error: "alert", warning: "status", info: "note" };
+const ROLES = { error: "alert", warning: "status" };
 
 /** @param {string} doc @returns {string} the local page, in the reader's language; blank for anything else */
 export function docLink(doc) {
@@ -14,25 +14,48 @@ export function docLink(doc) {
   return found ? `/docs/${found[1]}?lang=${getLanguage()}${found[2] ?? ""}` : "";
 }
 
+/** @param {string} doc @returns {string} */
+function docTitle(doc) {
+  if (doc.includes("deployment")) return t("docDeployment");
+  if (doc.includes("troubleshooting")) return t("docTroubleshooting");
+  return doc.includes("configuration") ? t("docConfiguration") : t("readDocs");
+}
+
 /** @param {{notice: Notice, fresh?: boolean}} props */
 export function NoticeView({ notice, fresh = false }) {
   const wording = NOTICES[notice.code];
   const [title, what, todo] = wording?.[getLanguage()] ?? [notice.title || notice.code, notice.message, notice.fix];
-  const commands = notice.commands?.length ? notice.commands : (wording?.commands ?? []);
-  const doc = docLink(notice.doc || wording?.doc || (notice.level === "info" ? "" : "/docs/troubleshooting"));
+  const commands = [...new Set([...(wording?.commands ?? []), ...(notice.commands ?? [])])];
+  const docs = [...new Set([wording?.doc ?? "", notice.doc || (notice.level === "info" ? "" : "/docs/troubleshooting")])];
   const level = notice.level === "error" || notice.level === "warning" ? notice.level : "info";
   const details = [notice.message, notice.fix].filter((text) => text && text !== what && text !== todo);
+  const rest = html`
+    ${notice.retryAfter != null && html`<p>${t("retryAfter", { count: Math.ceil(notice.retryAfter) })}</p>`}
+    ${commands.map(
+      (command) => html`<p key=${command} class="command"><code>${command}</code><${CopyButton} text=${command} /></p>`,
+    )}
+  `;
+  const links = html`
+    <p class="doc-links">
+      ${docs.filter(docLink).map((doc) => html`<a key=${doc} href=${docLink(doc)} target="_blank">${docTitle(doc)}</a>`)}
+    </p>
+  `;
+  const told = details.map((text) => html`<p class="told">${text}</p>`);
+  // What is only good to know takes one line.
+  if (level === "info") {
+    return html`
+      <details class="notice info">
+        <summary><b>${title}</b> · ${what}</summary>
+        <p>${todo}</p>
+        ${rest} ${told} ${links}
+      </details>
+    `;
+  }
   return html`
     <div class=${`notice ${level}`} role=${fresh ? ROLES[level] : undefined}>
-      <p class="notice-title"><span aria-hidden="true">${level === "info" ? "ℹ️" : "⚠️"}</span> ${title}</p>
+      <p class="notice-title"><span aria-hidden="true">⚠️</span> ${title}</p>
       <p>${what} ${todo}</p>
-      ${notice.retryAfter != null && html`<p>${t("retryAfter", { count: Math.ceil(notice.retryAfter) })}</p>`}
-      ${commands.map(
-        (command) => html`<p key=${command} class="command"><code>${command}</code><${CopyButton} text=${command} /></p>`,
-      )}
-      ${details.length > 0 &&
-      html`<details><summary>${t("details")}</summary>${details.map((text) => html`<p class="told">${text}</p>`)}</details>`}
-      ${doc && html`<p><a href=${doc} target="_blank">${t("readDocs")}</a></p>`}
+      ${rest} ${told.length > 0 && html`<details><summary>${t("details")}</summary>${told}</details>`} ${links}
     </div>
   `;
 }

@@ -1,7 +1,9 @@
 /** One line per search: its words, its engine, what came of it, and on demand the receipt. */
 import { html, memo } from "../html.js";
 import { formatSeconds, t, tWord } from "../i18n.js";
+import { getState } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
+import { engineInUse } from "./settings.js";
 
 /** @import { Attempt, Round } from "../types.js" */
 
@@ -53,7 +55,7 @@ function outcome(round, state) {
   const engine = round.engineLabel || round.engine || kind;
   switch (state) {
     case "running":
-      return page ? t("reading") : engine ? t("searchingAt", { engine }) : t("searching");
+      return page ? t("reading") : t("searchingAt", { engine: engine || expected() });
     case "done":
       if (page) return t("pageRead");
       return [engine || t("searched"), t("found", { count: round.found }), mark(round)].filter(Boolean).join(" · ");
@@ -62,6 +64,12 @@ function outcome(round, state) {
     default:
       return [engine, page ? t("pageReadFailed") : t("searchFailed")].filter(Boolean).join(" · ");
   }
+}
+
+/** @returns {string} the engine that will be asked first */
+function expected() {
+  const { config, settings } = getState();
+  return engineInUse(config, settings);
 }
 
 /** @param {Round} round */

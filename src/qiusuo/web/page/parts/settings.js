@@ -53,7 +53,7 @@ export function MoreSettings() {
   const shown = engineInUse(config, settings);
   return html`
     <dl class="facts">
-      <div><dt>${t("model")}</dt><dd title=${model.name}>${model.label}</dd></div>
+      <div><dt>${t("model")}</dt><dd title=${model.name}>${model.kind === "extractive" ? t("engineMissing") : model.label}</dd></div>
       <div><dt>${t("engine")}</dt><dd>${shown || t("engineMissing")}</dd></div>
     </dl>
     ${model.kind === "extractive" && html`<p class="hint">${t("extractive")}</p>`}

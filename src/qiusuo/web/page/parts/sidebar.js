@@ -12,13 +12,14 @@ import { MoreSettings, SettingsPanel } from "./settings.js";
 export function Sidebar({ phone, open }) {
   /** @type {{current: HTMLElement | null}} */
   const box = useRef(null);
+  const wasOpen = useRef(false);
   useEffect(() => {
     if (phone && open) box.current?.querySelector("button")?.focus();
+    // Unless something else, such as the next question, has taken it already.
+    else if (wasOpen.current && document.activeElement === document.body) document.getElementById("drawer-button")?.focus();
+    wasOpen.current = phone && open;
   }, [phone, open]);
-  const close = () => {
-    change({ drawer: false });
-    document.getElementById("drawer-button")?.focus();
-  };
+  const close = () => change({ drawer: false });
   if (phone && !open) return null;
   return html`
     ${phone && html`<div class="shade" onClick=${close}></div>`}

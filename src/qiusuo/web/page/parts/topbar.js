@@ -6,9 +6,11 @@ import { change } from "../store.js";
 import { Icon } from "./icons.js";
 import { SettingsControls } from "./settings.js";
 
-export function TopBar() {
+/** @param {{behind: boolean}} props `behind`: the drawer is open before it */
+export function TopBar({ behind }) {
   return html`
-    <header class="topbar">
+    <header class="topbar" inert=${behind}>
+      ${!behind && html`<h1 class="unseen">${t("app")}</h1>`}
       <button
         type="button"
         id="drawer-button"

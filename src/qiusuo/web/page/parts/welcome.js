@@ -1,6 +1,7 @@
 /** An empty conversation: what can be asked, and what is still to be set up. */
 import { html } from "../html.js";
 import { getLanguage, t } from "../i18n.js";
+import { NO_CHAT, changeSettings } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send } from "../turns.js";
 import { CopyButton } from "./copybutton.js";
@@ -8,11 +9,22 @@ import { docLink } from "./notice.js";
 
 /** @import { Finding } from "../types.js" */
 
+const SERIOUS = ["warning", "problem"];
+const INSTALL = "pip install 'qiusuo[chat,server]'";
+const MODEL = "export QIUSUO_MODEL=ollama:qwen3";
+
 export function Welcome() {
   const config = useStore((state) => state.config);
   const settings = useStore((state) => state.settings);
   const findings = useStore((state) => state.findings);
   const failed = useStore((state) => state.failed);
+  if (failed === NO_CHAT) {
+    return html`<div class="welcome">
+      <h2>${t("noChat")}</h2>
+      <p>${t("noChatAbout")}</p>
+      <p class="command"><code>${INSTALL}</code><${CopyButton} text=${INSTALL} /></p>
+    </div>`;
+  }
   if (failed) {
     return html`<div class="welcome"><h2>${t("cannotStart")}</h2><p>${t("cannotStartAbout")}</p></div>`;
   }
@@ -21,7 +33,14 @@ export function Welcome() {
   return html`
     <div class="welcome">
       <h2>${t("welcome")}</h2>
-      <p>${settings.switch === "off" ? t("welcomeSearchOff") : t("welcomeAbout")}</p>
+      ${settings.switch === "off" && config.search.available
+        ? html`<p>
+            ${t("welcomeSearchOff")}
+            <button type="button" class="inline" onClick=${() => changeSettings({ search: true }, t("saidOn"))}>
+              ${t("turnOn")}
+            </button>
+          </p>`
+        : html`<p>${t("welcomeAbout")}</p>`}
       ${examples.length > 0 &&
       html`
         <h3>${t("examples")}</h3>
@@ -39,7 +58,7 @@ export function Welcome() {
 /** @param {{findings: Finding[], config: import("../types.js").Config}} props */
 function Setup({ findings, config }) {
   const problem = config.search.problem;
-  const serious = findings.filter((finding) => finding.level !== "ok" && finding.level !== "info");
+  const serious = findings.filter((finding) => SERIOUS.includes(finding.level));
   const missing = config.model.kind === "extractive";
   if (!problem && !serious.length && !missing) return null;
   return html`
@@ -51,8 +70,8 @@ function Setup({ findings, config }) {
         html`<li>
           <b>${t("model")}</b>
           <p>${t("extractive")}</p>
-          <p class="command"><code>QIUSUO_MODEL=openai:gpt-5-mini</code><${CopyButton} text="QIUSUO_MODEL=" /></p>
-          <a href=${docLink("/docs/configuration")} target="_blank">${t("readDocs")}</a>
+          <p class="command"><code>${MODEL}</code><${CopyButton} text=${MODEL} /></p>
+          <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
         </li>`}
         ${problem && !serious.length && html`<li><b>${problem.message}</b><p>${problem.fix}</p></li>`}
         ${serious.map(

@@ -1,6 +1,6 @@
 /** What each class of failure means for the reader, and what can be done: [title, what happened, what to do]. */
 
-const START = ["qiusuo searxng up", "qiusuo doctor"];
+const START = ["qiusuo searxng init && qiusuo searxng up", "docker ps", "qiusuo doctor"];
 const DOCTOR = ["qiusuo doctor"];
 
 /** @typedef {{zh: [string, string, string], en: [string, string, string], commands?: string[], doc?: string}} Wording */

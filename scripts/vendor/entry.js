@@ -1,0 +1,6 @@
+// What the page takes from others; build.js makes one file of it.
+export { h, render, Fragment, Component, createContext } from "preact";
+export { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+export { default as htm } from "htm";
+export { default as MarkdownIt } from "markdown-it";
+export { default as DOMPurify } from "dompurify";

@@ -1,0 +1,150 @@
+"""The tables of the store of conversations, how they come to be, and what may stand in them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import (
+    JSON,
+    Column,
+    Connection,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    func,
+    inspect,
+    select,
+)
+
+from qiusuo.errors import ConfigurationError
+
+SCHEMA_VERSION: Final = 1
+# Any number, as long as it stays the same: whoever creates the tables holds it.
+_CREATION_LOCK: Final = 7_117_051_968
+MAX_ID: Final = 200
+_MAX_DEPTH: Final = 200
+
+metadata: Final = MetaData()
+
+versions: Final = Table("qiusuo_schema", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
+
+sessions: Final = Table(
+    "qiusuo_sessions",
+    metadata,
+    Column("id", String(MAX_ID), primary_key=True),
+    Column("owner", String(MAX_ID), nullable=False),
+    Column("title", Text, nullable=False),
+    Column("title_words", Text, nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("memory", JSON, nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("updated_at", String(40), nullable=False),
+    # The turn that is being answered, and its last sign of life in seconds since 1970.
+    Column("running", String(MAX_ID)),
+    Column("alive_at", Double),
+    Index("qiusuo_sessions_of_owner", "owner", "updated_at"),
+)
+
+turns: Final = Table(
+    "qiusuo_turns",
+    metadata,
+    Column("session_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(MAX_ID), primary_key=True),
+    Column("position", Integer, nullable=False),
+    # Question and answer, case-folded here: SQLite's own lower() knows ASCII only.
+    Column("words", Text, nullable=False),
+    Column("record", JSON, nullable=False),
+    Index("qiusuo_turns_in_order", "session_id", "position", unique=True),
+)
+
+
+def create_tables(connection: Connection) -> None:
+    """Create what is missing; several processes may do so at once. The transaction must be a writing one.
+
+    Raises:
+        ConfigurationError: a newer version made the tables, or the database cannot hold every text.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_CREATION_LOCK)))
+    version = check_version(connection)
+    metadata.create_all(connection)
+    if version is None:
+        connection.execute(versions.insert().values(version=SCHEMA_VERSION))
+
+
+def check_version(connection: Connection) -> int | None:
+    """Return the version of the tables, None where there are none yet.
+
+    Raises:
+        ConfigurationError: as :func:`create_tables`.
+    """
+    if connection.dialect.name == "postgresql":
+        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+        if encoding != "UTF8":
+            raise ConfigurationError(
+                f"The database of conversations has the encoding {encoding}.",
+                fix="Create one with: createdb --encoding=UTF8 --template=template0 NAME",
+            )
+    if not inspect(connection).has_table(versions.name):
+        return None
+    version: int | None = connection.scalar(select(func.max(versions.c.version)))
+    if version is not None and version > SCHEMA_VERSION:
+        raise ConfigurationError(
+            f"A newer Qiusuo made the database of conversations (version {version}, known here: {SCHEMA_VERSION}).",
+            fix="Update this one: pip install -U qiusuo. Or name another database in QIUSUO_DATABASE_URL.",
+        )
+    return version
+
+
+def storable(text: str) -> str:
+    """Return text that every database takes: without NUL, halves of surrogate pairs joined or replaced."""
+    text = text.replace("\0", "")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def is_storable(text: str) -> bool:
+    """Tell whether an id can be stored as it is. Ids are never made to fit: two of them could become one."""
+    return len(text) <= MAX_ID and storable(text) == text
+
+
+def to_json(value: Any) -> str:
+    """Return JSON that every database takes. NUL stays: a column of the type JSON holds it as an escape."""
+    try:
+        return orjson.dumps(value).decode()
+    except (
+        TypeError
+    ):  # half a surrogate pair, an integer of more than 64 bits, a key that is no text, hundreds of levels
+        return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def from_json(text: str | bytes) -> Any:
+    """Read what :func:`to_json` wrote."""
+    return orjson.loads(text)
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    match value:
+        case dict() | list() | tuple() if depth > _MAX_DEPTH:
+            return "…"
+        case str():
+            return "\0".join(storable(part) for part in value.split("\0"))
+        case dict():
+            return {_plain(str(key)): _plain(item, depth + 1) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, depth + 1) for item in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value

@@ -1,0 +1,109 @@
+"""Whether the language model can be used: named rightly, its package and key there, its server awake, the model known.
+
+No package of a model is imported for it, and no token is spent: the server is asked for its list of models.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from qiusuo.chat.vendors import EXTRACTIVE, LOCAL, Choice, choose, ready
+from qiusuo.doctor.context import Context
+from qiusuo.doctor.findings import Finding, Level
+from qiusuo.doctor.wire import Heard, ask, shown
+from qiusuo.errors import ConfigurationError, ModelNotConfigured
+from qiusuo.http import Endpoint, HttpClient
+from qiusuo.server_settings import is_loopback
+
+ASK_TIMEOUT: Final = 4.0
+_QUICK_TIMEOUT: Final = 1.0
+_OK: Final = 200
+_OLLAMA: Final = "ollama"
+_ANTHROPIC_VERSION: Final = "2026-10-21"  # as its package 2.8 sends it
+# Where the list of models is, for those that do not speak OpenAI's protocol.
+_PATHS: Final = {"anthropic": "/v1/models", "google_genai": "/v1beta/models"}
+
+
+async def check_model(context: Context) -> list[Finding]:
+    """Tell which model answers, and what it lacks."""
+    settings = context.settings
+    if settings.model is None:
+        return [Finding("model.none", Level.NOTE, {}, ("export QIUSUO_MODEL=ollama:qwen3",))]
+    try:
+        choice = ready(choose(settings))
+    except ModelNotConfigured as error:
+        command = (error.fix,) if error.fix.startswith("pip ") else ()
+        values = {"name": settings.model, "message": error.message, "fix": error.fix}
+        return [Finding("model.not_set_up", Level.PROBLEM, values, command)]
+    if choice.kind in {EXTRACTIVE, LOCAL}:
+        return [Finding("model.ok", Level.OK, {"label": choice.label, "address": choice.path or EXTRACTIVE})]
+    near = is_loopback(urlsplit(choice.base_url).hostname or "")
+    if choice.vendor is None or (context.quick and not near):  # only LangChain knows the address, or it is outside
+        return [Finding("model.not_asked", Level.NOTE, {"label": choice.label})]
+    return [await _examine(choice, _QUICK_TIMEOUT if context.quick else ASK_TIMEOUT)]
+
+
+async def _examine(choice: Choice, timeout: float) -> Finding:
+    http = HttpClient()
+    try:
+        endpoint = Endpoint(http, choice.provider, choice.base_url, _headers(choice), (choice.key,))
+        return _judged(choice, await ask(endpoint, _PATHS.get(choice.provider, "/models"), timeout=timeout))
+    except ConfigurationError as error:  # an address or a proxy that cannot be one
+        values = {"name": choice.full, "message": error.message, "fix": error.fix}
+        return Finding("model.not_set_up", Level.PROBLEM, values)
+    finally:
+        await http.aclose()
+
+
+def _headers(choice: Choice) -> dict[str, str]:
+    if not choice.key:
+        return {}
+    if choice.provider == "anthropic":
+        return {"Authorization": f"Bearer {choice.key}", "anthropic-version": _ANTHROPIC_VERSION}
+    if choice.provider == "google_genai":
+        return {"x-goog-api-key": choice.key}
+    return {"Authorization": f"Bearer {choice.key}"}
+
+
+def _judged(choice: Choice, heard: Heard) -> Finding:
+    address = shown(choice.base_url)
+    values: dict[str, object] = {"label": choice.label, "address": address}
+    if heard.error is not None:
+        values["message"] = heard.error.message
+        start = ("ollama serve",) if choice.provider == _OLLAMA else (f"curl -sS {shlex.quote(address)}/models",)
+        return Finding("model.unreachable", Level.PROBLEM, values, start)
+    if heard.status in {401, 403}:
+        variable = choice.vendor.keys[0] if choice.vendor and choice.vendor.keys else "QIUSUO_MODEL_API_KEY"
+        return Finding("model.auth", Level.PROBLEM, values | {"variable": variable})
+    if heard.status in {404, 405}:  # not every provider has a list
+        return Finding("model.not_asked", Level.NOTE, values)
+    names = _listed(heard.data)
+    if heard.status != _OK or names is None:
+        return Finding("model.failed", Level.WARNING, values | {"status": heard.status})
+    if _is_there(choice.name, names):
+        return Finding("model.ok", Level.OK, values)
+    if choice.provider == _OLLAMA:
+        pull = (f"ollama pull {shlex.quote(choice.name)}",)
+        return Finding("model.missing", Level.PROBLEM, values | {"name": choice.name, "known": _some(names)}, pull)
+    # A list may leave out what is there: a snapshot, a deployment of one's own.
+    return Finding("model.missing", Level.WARNING, values | {"name": choice.name, "known": _some(names)})
+
+
+def _listed(data: Any) -> list[str] | None:
+    entries = data.get("data", data.get("models")) if isinstance(data, dict) else None
+    if not isinstance(entries, list):
+        return [] if isinstance(data, dict) and "data" in data else None  # Ollama without a model says null
+    names = [entry.get("id") or entry.get("name") for entry in entries if isinstance(entry, dict)]
+    return [str(name).removeprefix("models/") for name in names if name]
+
+
+def _is_there(name: str, names: list[str]) -> bool:
+    # "latest" is what Ollama and Anthropic take where a name has no tag of its own.
+    return any(known in {name, f"{name}:latest", f"{name}-latest"} or f"{known}-latest" == name for known in names)
+
+
+def _some(names: list[str]) -> str:
+    shown_names = ", ".join(sorted(names)[:8]) or "-"
+    return f"{shown_names} …" if len(names) > 8 else shown_names  # noqa: PLR2004 - a line has no room for more

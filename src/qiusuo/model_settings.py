@@ -1,0 +1,73 @@
+"""The settings of conversations: model, limits, database; :class:`qiusuo.config.Settings` takes them in."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+_ADDRESS: Final = r"^https?://[^\s/?#]+[^\s?#]*$"
+_DATABASE: Final = re.compile(r"(?:sqlite|postgres(?:ql)?)(?:\+[a-z0-9]+)?:", re.IGNORECASE)
+
+
+class ModelSettings(BaseModel):
+    """Which model answers, and within which limits."""
+
+    model: str | None = Field(
+        None,
+        description="The language model: `provider:name` (`openai:gpt-5.5`, `deepseek:deepseek-chat`, `ollama:qwen3`), "
+        "`local:/path/to/model.gguf`, or `extractive`. Unset: answers are made of sentences of the results.",
+    )
+    model_base_url: str | None = Field(
+        None, pattern=_ADDRESS, description="Address of the model's API, where it is not the provider's own."
+    )
+    model_api_key: SecretStr | None = Field(
+        None, description="Key for the model. Unset: the provider's usual variable (`OPENAI_API_KEY` …)."
+    )
+    model_temperature: float | None = Field(None, ge=0, le=2, description="Temperature. Unset: the provider's default.")
+    model_timeout: float = Field(
+        120, gt=0, le=3600, description="Seconds without any token after which the model is given up."
+    )
+    model_context: int | None = Field(
+        None, ge=512, description="Tokens that the model can take. Unset: what is known of the model, else 8192."
+    )
+    max_answer_tokens: int | None = Field(
+        None, ge=16, description="Most tokens of one answer. Unset: the provider's default; 1024 for a local file."
+    )
+    model_search: str = Field(
+        "auto",
+        pattern=r"^[a-z]+$",
+        description="The model's own web search: `auto` uses it where the provider is known to have it, `off` never; "
+        "the name of a provider (`openai`, `anthropic` …) where a gateway passes requests on to it.",
+    )
+    agent_rounds: int = Field(6, ge=1, le=50, description="Most rounds of tool calls in one turn of agent mode.")
+    agent_tool_choice: Literal["auto", "required"] = Field(
+        "auto", description="`required`: every turn of agent mode begins with a tool call (for models that never dare)."
+    )
+    history_tokens: int = Field(
+        16_000,
+        ge=256,
+        description="Most tokens of earlier turns that the model is sent; never more than fit into its context.",
+    )
+    injection_tokens: int = Field(
+        3000, ge=200, description="Most tokens of search results that are put into a question of chat mode."
+    )
+    database_url: SecretStr | None = Field(
+        None,
+        description="PostgreSQL or SQLite that keeps conversations (`postgresql://user:password@host/name`). "
+        "Unset: an SQLite file in the user's data folder.",
+    )
+
+    @field_validator("model")
+    @classmethod
+    def _blank_is_unset(cls, value: str | None) -> str | None:
+        return (value or "").strip() or None
+
+    @field_validator("database_url")
+    @classmethod
+    def _check_database(cls, value: SecretStr | None) -> SecretStr | None:
+        # The message must not quote the address: it may hold a password.
+        if value is not None and not _DATABASE.match(value.get_secret_value()):
+            raise ValueError("write postgresql://… or sqlite:///…")
+        return value

@@ -1,0 +1,234 @@
+"""``/v1/chat/completions`` and ``/v1/models`` in OpenAI's shape, so that programs can use Qiusuo as a model.
+
+Nothing is kept: every request brings its conversation along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from http import HTTPStatus
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from qiusuo.chat.chat import Turn
+from qiusuo.chat.conversations import MAX_LIVE, Conversations
+from qiusuo.chat.events import Delta, Done, Event, TurnState
+from qiusuo.chat.tuned import tuned
+from qiusuo.errors import SearchError
+from qiusuo.web.backend import Backend, Extension
+from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
+from qiusuo.web.guard import MAX_BODY_BYTES
+from qiusuo.web.hangup import ClientGone, HangUp
+from qiusuo.web.openai_errors import ApiError, error_shape, turn_failed, unknown_model
+from qiusuo.web.openai_request import MODELS, read_conversation
+from qiusuo.web.openai_shape import PING, Completion, error_event, model_shape, models_shape
+from qiusuo.web.route import json_answer, user_of
+
+logger = logging.getLogger(__name__)
+
+PING_SECONDS: Final = 10.0
+"""How long a client hears nothing. Until then a failure still has a status of its own."""
+_STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def openai_extension(backend: Backend, *, ping_seconds: float = PING_SECONDS) -> Extension:
+    """Return the endpoints; they answer with the chat that ``chat_extension`` has left behind."""
+    api = OpenAiRoutes(backend.parts["conversations"], ping_seconds)
+    return Extension(api.routes())
+
+
+class OpenAiRoutes:
+    """The endpoints over the chat of one server."""
+
+    def __init__(self, conversations: Conversations, ping_seconds: float) -> None:
+        self._conversations = conversations
+        self._ping_seconds = ping_seconds
+        self._running: set[Following] = set()
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        table: list[tuple[str, str, Handler]] = [
+            ("/v1/chat/completions", "POST", self.complete),
+            ("/v1/models", "GET", self.models),
+            ("/v1/models/{model}", "GET", self.model),
+        ]
+        return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
+
+    async def models(self, _request: Request) -> Response:
+        """List the models."""
+        return json_answer(models_shape())
+
+    async def model(self, request: Request) -> Response:
+        """Return one model."""
+        name = request.path_params["model"]
+        if name not in MODELS:
+            raise unknown_model(name)
+        return json_answer(model_shape(name))
+
+    async def complete(self, request: Request) -> Response:
+        """Answer the last message of a conversation."""
+        raw, user = await request.body(), user_of(request)
+        if len(raw) > MAX_BODY_BYTES:
+            # Megabytes take a while to read, in which the streams of others must not stand still.
+            body, ask, memory = await asyncio.to_thread(read_conversation, raw, user)
+        else:
+            body, ask, memory = read_conversation(raw, user)
+        if len(self._running) >= MAX_LIVE:
+            message = "The server is answering as many questions as it can."
+            raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, message, code="busy", headers={"Retry-After": "5"})
+        turn = tuned(self._conversations.chat, body.wishes).turn(ask, memory)
+        completion = Completion(
+            body.model,
+            ask,
+            turn,
+            references=body.references is not False,
+            include_usage=bool(body.stream_options and body.stream_options.include_usage),
+        )
+        following = Following(turn, self._running)
+        try:
+            with HangUp(request.receive):
+                if not body.stream:
+                    return json_answer(completion.whole(await _answer(following)))
+                begun = await _begun(following, self._ping_seconds)
+        except BaseException:
+            await following.aclose()
+            raise
+        return TurnStream(following, _chunks(completion, following, begun, self._ping_seconds))
+
+
+class Following:
+    """The events of a turn, which runs until it has ended or nobody follows it any more."""
+
+    def __init__(self, turn: Turn, running: set[Following]) -> None:
+        self.turn = turn
+        self._queue: asyncio.Queue[Event] = asyncio.Queue()
+        self._task = asyncio.create_task(self._run())
+        running.add(self)
+        self._task.add_done_callback(lambda _task: running.discard(self))
+
+    async def next(self, seconds: float | None = None) -> list[Event]:
+        """Return what has happened since the last call, nothing if that is nothing for so many seconds."""
+        events: list[Event] = []
+        try:
+            if self._queue.empty():
+                async with asyncio.timeout(seconds):
+                    events.append(await self._queue.get())
+        except TimeoutError:
+            return events
+        while not self._queue.empty():
+            events.append(self._queue.get_nowait())
+        return events
+
+    async def aclose(self) -> None:
+        """Stop model and search at once."""
+        self.turn.stop()
+        self._task.cancel()
+        await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        try:
+            async with aclosing(self.turn.events()) as events:
+                async for event in events:
+                    self._queue.put_nowait(event)
+        except Exception:
+            # The turn has ended with Done, so the client is told; here it is about who runs the server.
+            logger.exception("a turn has failed")
+
+
+class TurnStream(StreamingResponse):
+    """Streams an answer; however that ends, the turn does not go on without it."""
+
+    def __init__(self, following: Following, chunks: AsyncIterator[bytes]) -> None:
+        super().__init__(chunks, media_type="text/event-stream", headers=_STREAM_HEADERS)
+        self._following = following
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._following.aclose()
+
+
+async def _answer(following: Following) -> Done:
+    """Wait for the whole answer.
+
+    Raises:
+        ApiError: there is none.
+    """
+    while True:
+        for event in await following.next():
+            if isinstance(event, Done):
+                return _good(event, following)
+
+
+async def _begun(following: Following, seconds: float) -> list[Event]:
+    """Return the events up to the first text; fewer where that takes so long that the client must hear something.
+
+    Raises:
+        ApiError: the turn has failed before it had any text.
+    """
+    events: list[Event] = []
+    try:
+        async with asyncio.timeout(seconds):
+            while not any(isinstance(event, Delta | Done) for event in events):
+                events += await following.next()
+    except TimeoutError:
+        return events
+    if not any(isinstance(event, Delta) for event in events):
+        _good(next(event for event in events if isinstance(event, Done)), following)
+    return events
+
+
+async def _chunks(
+    completion: Completion, following: Following, begun: list[Event], ping_seconds: float
+) -> AsyncGenerator[bytes]:
+    yield completion.beginning()
+    events, streamed = begun, list[str]()
+    while True:
+        # Pieces that came while the last ones went out go in one chunk.
+        text = "".join(event.text for event in events if isinstance(event, Delta))
+        if text:
+            streamed.append(text)
+            yield completion.piece(text)
+        done = next((event for event in events if isinstance(event, Done)), None)
+        if done is not None:
+            break
+        events = await following.next(ping_seconds)
+        if not events:
+            yield PING
+    try:
+        _good(done, following)
+    except ApiError as error:
+        yield error_event(error_shape(error))
+        return
+    for chunk in completion.ending("".join(streamed), done):
+        yield chunk
+
+
+def _good(done: Done, following: Following) -> Done:
+    if done.state is TurnState.FAILED:
+        raise turn_failed(following.turn.record.notices)
+    return done
+
+
+def answered(handler: Handler) -> Handler:
+    """Return the handler with its errors in OpenAI's shape."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except SearchError as error:
+            return json_answer(error_shape(error), status_of(error), headers_of(error))
+        except ClientGone:
+            return Response(status_code=CLIENT_GONE)
+
+    return answer

@@ -1,0 +1,167 @@
+"""What the terminal chat draws: finished blocks once, the rest never higher than the screen, nothing that acts."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from rich.console import Console
+
+from qiusuo.chat.events import Check, Delta, Done, Notice, Round, RoundState, Stage, Status, TurnState
+from qiusuo.cli.chat_commands import is_command
+from qiusuo.cli.chat_lines import safe, support_of, without_citation_links
+from qiusuo.cli.chat_view import ChatView, finished_length, render
+from qiusuo.cli.chat_words import ChatWords
+
+WORDS = ChatWords(chinese=True)
+DOCUMENT = """\
+# Title
+
+A paragraph with `code` and [[1]](https://a.example/1).
+Its second line.
+
+1. one
+
+   still one
+
+2. two
+   - inner
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+```python
+def f():
+
+    return 1
+```
+> quoted
+
+Setext
+======
+
+The end
+"""
+
+
+def console(height: int = 20) -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=60, height=height, color_system="standard")
+
+
+def written(screen: Console) -> str:
+    file = screen.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()
+
+
+class TestBlocks:
+    @pytest.mark.parametrize("size", [1, 2, 7, 50, 1000])
+    def test_cut_as_they_come_they_are_the_blocks_of_the_whole(self, size: int) -> None:
+        tail, blocks = "", []
+        for start in range(0, len(DOCUMENT), size):
+            tail += DOCUMENT[start : start + size]
+            finished = finished_length(tail)
+            if finished:
+                blocks.append(tail[:finished])
+                tail = tail[finished:]
+        assert "".join(blocks) + tail == DOCUMENT
+        for block in blocks:  # no list, table or code was cut in two
+            assert block.count("```") % 2 == 0
+            assert ("1. one" in block) == ("2. two" in block)
+            assert ("| a |" in block) == ("| 1 |" in block)
+            assert ("Setext" in block) == ("======" in block)
+
+    def test_a_line_without_an_end_may_still_belong_to_the_block_before(self) -> None:
+        assert finished_length("1. one\n\n2") == 0
+        assert finished_length("1. one\n\n2. two\n") == 0
+        assert finished_length("1. one\n\nOther\n") == len("1. one\n\n")
+
+    def test_long_code_stays_cheap(self) -> None:
+        screen = console()
+        view = ChatView(screen, WORDS)
+        begun = time.process_time()
+        view.show(Delta("```python\n"))
+        for number in range(5000):
+            view.show(Delta(f"value_{number} = {number}\n"))
+        for _ in range(50):
+            screen.render_lines(view)
+        assert time.process_time() - begun < 10
+
+
+class TestDrawing:
+    @pytest.mark.parametrize("block", ["- entry\n" * 300, "word " * 3000, "```\n" + "x\n" * 200, "x\n" * 4000])
+    def test_what_is_being_written_is_never_higher_than_the_screen(self, block: str) -> None:
+        screen = console()
+        view = ChatView(screen, WORDS)
+        view.show(Delta("Before.\n\n"))
+        view.show(Status(Stage.ANSWERING))
+        view.show(Delta(block))
+        lines = screen.render_lines(view)
+        assert len(lines) < screen.height
+        assert "正在回答" in "".join(segment.text for segment in lines[-1])
+
+    def test_every_block_is_there_once_in_the_end(self) -> None:
+        screen = console()
+        with ChatView(screen, WORDS) as view:
+            view._live.auto_refresh = False
+            for start in range(0, len(DOCUMENT), 40):
+                view.show(Delta(DOCUMENT[start : start + 40]))
+            view.show(Round(1, "web_search", "茶", RoundState.DONE, "searxng", "SearXNG", 5))
+            view.show(Done(TurnState.DONE, DOCUMENT, "## 参考文献\n\n- [[1]](https://a.example/1) A"))
+        end = written(screen)[written(screen).rindex("Setext") :]
+        assert end.index("The end") < end.index("✓ 第 1 轮 · SearXNG · 找到 5 个来源 “茶”") < end.index("参考文献")
+
+    def test_added_citations_and_weak_ones_are_told(self) -> None:
+        claim = {"support": "weak", "citations": [{"number": 3, "support": "weak"}]}
+        report = {"counts": {"supported": 0, "weak": 1, "not_found": 0}, "claims": [claim]}
+        screen = console()
+        with ChatView(screen, WORDS) as view:
+            view.show(Delta("Tea is hot."))
+            view.show(Check(report, ({"number": 3, "sentence": "Tea is hot."},)))
+            view.show(Done(TurnState.DONE, "Tea is hot [3]."))
+        assert "1 处依据较弱 [3]" in written(screen)
+        assert "“Tea is hot.” [3]" in written(screen)
+        assert support_of(3, {"report": report}) == "weak"
+        assert support_of(4, {"report": report}) == ""
+
+    def test_nothing_of_strangers_acts_on_the_terminal(self) -> None:
+        evil = "\x1b]0;owned\x07\x9b2J\u202e"
+        screen = Console(file=io.StringIO(), force_terminal=True, width=200, color_system=None)
+        with ChatView(screen, WORDS, engine="SearXNG") as view:
+            view.show(Status(Stage.SEARCHING, evil))
+            view.show(Notice("x", "error", evil, evil, evil, (evil,)))
+            view.show(Round(1, "web_search", evil, RoundState.FAILED, reason=evil))
+            view.show(Delta(f"{evil} &#27;[31m\n\n[a](https://a.example/{evil})\n"))
+            view.show(Done(TurnState.DONE, "", f"- {evil}"))
+        assert not {"\x07", "\x9b", "\u202e"} & set(written(screen))
+        assert "\x1b]0" not in written(screen)
+
+
+class TestText:
+    def test_terminals_without_links_get_bare_citations(self) -> None:
+        linked = (
+            'A [[1]](https://a.example/x_(y)), b [[12]](https://b.example "added \\" here") and [c](https://c.example).'
+        )
+        assert without_citation_links(linked) == r"A \[1\], b \[12\] and [c](https://c.example)."
+        screen = Console(file=io.StringIO(), width=80)
+        screen.print(render(linked, links=False))
+        assert written(screen).startswith("A [1], b [12] and c (https://c.example).")
+
+    def test_lines_stay_lines(self) -> None:
+        assert safe("a\r\nb\tc\rd\x0c\x00") == "a\nb\tcd"
+
+    @pytest.mark.parametrize(
+        ("text", "command"),
+        [
+            ("/search on", True),
+            ("/", True),
+            ("/Exit", True),
+            ("/etc/hosts 是什么", False),
+            ("a /b", False),
+            ("", False),
+        ],
+    )
+    def test_what_is_a_command(self, text: str, command: bool) -> None:
+        assert is_command(text) is command

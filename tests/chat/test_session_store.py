@@ -1,0 +1,720 @@
+"""The store of conversations: the same tests over SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text as sql
+
+from postgres_process import PostgresProcess, with_postgres
+from qiusuo.chat.events import RoundState, TurnRecord, TurnState
+from qiusuo.chat.session import ChatSettings, Memory, Mode, SessionStore, new_id
+from qiusuo.chat.store import open_store
+from qiusuo.chat.store_sql import RESTARTED, SqlSessionStore
+from qiusuo.errors import ConfigurationError, InvalidQuery, SessionBusy, SessionNotFound, Unavailable
+from qiusuo.models import SearchResponse, SearchResultItem
+
+START = 1_790_000_000.0
+
+
+@dataclass
+class Place:
+    """A database of its own; each server opens it anew."""
+
+    url: str
+    now: float = START
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    @property
+    def file(self) -> Path | None:
+        return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
+
+    def server(self, **limits: Any) -> SqlSessionStore:
+        store = open_store(self.url, clock=lambda: self.now, **limits)
+        self.stack.push_async_callback(store.aclose)
+        return store
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=with_postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'chat.db'}"
+    server: PostgresProcess = request.getfixturevalue("postgres")
+    return server.url(server.create())
+
+
+@pytest.fixture
+async def place(url: str) -> Any:
+    place = Place(url)
+    async with place.stack:
+        yield place
+
+
+@pytest.fixture
+def store(place: Place) -> SessionStore:
+    return place.server()
+
+
+def turn(question: str = "今天的新闻？", **values: Any) -> TurnRecord:
+    return TurnRecord(new_id(), question, created_at="2026-11-15T00:00:00.000+00:00", **values)
+
+
+async def whole_turn(
+    store: SessionStore, owner: str, session: str, question: str = "问", answer: str = "答", **options: Any
+) -> TurnRecord:
+    """Ask and answer, with two messages in the memory."""
+    record = turn(question)
+    memory = await store.begin_turn(owner, session, record, **options)
+    memory.starts[record.id] = len(memory.messages)
+    memory.messages += [{"type": "human", "content": question}, {"type": "ai", "content": answer}]
+    record.answer, record.state = answer, TurnState.DONE
+    await store.end_turn(owner, session, record, memory)
+    return record
+
+
+def result(name: str) -> SearchResultItem:
+    return SearchResultItem(name, f"https://{name}.example/", f"about {name}", f"{name}.example")
+
+
+class TestSessions:
+    async def test_a_conversation_is_created_and_found(self, store: SessionStore) -> None:
+        made = await store.create("ada", settings=ChatSettings(mode=Mode.AGENT, results=3), title="  第一\n次 ")
+        assert made.title == "第一 次"
+        assert (
+            made.created_at == made.updated_at == datetime.fromtimestamp(START, UTC).isoformat(timespec="milliseconds")
+        )
+        assert await store.get("ada", made.id) == made
+        assert await store.list("ada") == [made]
+        assert await store.turns("ada", made.id) == []
+
+    async def test_everything_survives_a_restart(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        record = turn("问题", mode="agent", model="m", search=True)
+        memory = await store.begin_turn("ada", session, record)
+        memory.messages.append({"type": "human", "content": "问题"})
+        memory.starts[record.id] = 0
+        memory.registry.add("q", [result("a"), result("b")])
+        found = SearchResponse(query="q", results=(result("a"),), provider="x")
+        memory.cache.put("q", found)
+        record.state, record.answer, record.cited = TurnState.DONE, "答 [[1]](https://a.example/)", (1,)
+        record.sources = [{"number": 1, "title": "a", "url": "https://a.example/", "domain": "a.example"}]
+        record.usage = {"searches": 1}
+        await store.end_turn("ada", session, record, memory)
+        await store.aclose()
+        again = place.server()
+        assert await again.turns("ada", session) == [record]
+        kept = await again.begin_turn("ada", session, turn())
+        assert kept.to_dict() == memory.to_dict()
+
+    async def test_what_belongs_to_others_is_not_found(self, store: SessionStore) -> None:
+        mine = (await store.create("ada")).id
+        record = await whole_turn(store, "ada", mine, "秘密")
+        running = turn()
+        await store.begin_turn("ada", mine, running)
+        for call in (
+            store.get("bob", mine),
+            store.change("bob", mine, title="mine now"),
+            store.delete("bob", mine),
+            store.turns("bob", mine),
+            store.begin_turn("bob", mine, turn(), replaces=record.id),
+            store.keep_turn("bob", mine, running),
+            store.end_turn("bob", mine, running, Memory()),
+        ):
+            with pytest.raises(SessionNotFound):
+                await call
+        assert await store.list("bob") == []
+        assert await store.list("bob", query="秘密") == []
+        assert [one.question for one in await store.turns("ada", mine)] == ["秘密", running.question]
+
+    @pytest.mark.parametrize("session", ["", "nothing", "a\0b", "\ud800", "x" * 100_000, "'; DROP TABLE x;--", "%"])
+    async def test_unknown_ids(self, store: SessionStore, session: str) -> None:
+        await store.create("ada")
+        for call in (
+            store.get("ada", session),
+            store.turns("ada", session),
+            store.delete("ada", session),
+            store.begin_turn("ada", session, turn()),
+            store.end_turn("ada", session, turn(), Memory()),
+        ):
+            with pytest.raises(SessionNotFound):
+                await call
+
+    async def test_deleting_takes_all_of_it(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        await whole_turn(store, "ada", session)
+        await store.delete("ada", session)
+        with pytest.raises(SessionNotFound):
+            await store.delete("ada", session)
+        assert await rows(store, "SELECT count(*) FROM qiusuo_turns") == [0]
+
+    async def test_deleting_while_a_turn_runs(self, store: SessionStore) -> None:
+        session = (await store.create("ada")).id
+        record = turn()
+        memory = await store.begin_turn("ada", session, record)
+        await store.delete("ada", session)
+        with pytest.raises(SessionNotFound):
+            await store.keep_turn("ada", session, record)
+        with pytest.raises(SessionNotFound):
+            await store.end_turn("ada", session, record, memory)
+        assert await store.list("ada") == []
+
+    async def test_rename_and_settings(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        place.now += 5
+        changed = await store.change("ada", session, title="法" * 500, settings={"search": True, "results": 2})
+        assert len(changed.title) == 200
+        assert changed.settings == ChatSettings(search=True, results=2)
+        assert changed.updated_at > changed.created_at
+        agent = await store.change("ada", session, settings={"mode": "agent"})
+        assert agent.settings == ChatSettings(mode=Mode.AGENT, search=True, results=2)
+        with pytest.raises(InvalidQuery):
+            await store.change("ada", session, title="not kept", settings={"search": False})
+        assert await store.get("ada", session) == agent
+
+    async def test_settings_changed_by_one_server_are_seen_by_the_other(self, place: Place) -> None:
+        one, other = place.server(), place.server()
+        session = (await one.create("ada")).id
+        await asyncio.gather(
+            one.change("ada", session, settings={"search": True}), other.change("ada", session, settings={"results": 1})
+        )
+        # Neither overwrote what the other had set.
+        for each in (one, other):
+            assert (await each.get("ada", session)).settings == ChatSettings(search=True, results=1)
+
+
+class TestList:
+    async def test_the_last_used_come_first(self, place: Place) -> None:
+        store = place.server()
+        made = []
+        for name in "abc":
+            place.now += 1
+            made.append((await store.create("ada", title=name)).id)
+        place.now += 1
+        await whole_turn(store, "ada", made[0])
+        assert [one.title for one in await store.list("ada")] == ["a", "c", "b"]
+        assert [one.title for one in await store.list("ada", limit=1, offset=1)] == ["c"]
+
+    async def test_the_limit_is_clamped(self, place: Place) -> None:
+        store = place.server()
+        for _ in range(205):
+            await store.create("ada")
+        for limit, expected in ((10**30, 200), (-3, 1), (0, 1)):
+            assert len(await store.list("ada", limit=limit, offset=-5)) == expected
+        assert await store.list("ada", offset=10**30) == []
+
+    @pytest.mark.parametrize(
+        ("query", "expected"),
+        [
+            ("", "title question answer"),
+            ("  ", "title question answer"),
+            ("ÄPFEL", "title"),
+            ("äpfel 100%", "title"),
+            ("100%", "title"),
+            ("%", "title"),
+            ("_", "question"),
+            ("SNAKE_case", "question"),
+            ("snakeXcase", ""),
+            ("民法典", "answer"),
+            ("FÜNFHUNDERT", "answer"),
+            ("\\", "answer"),
+            ("/", ""),
+            ("'", ""),
+            ("\0\ud800", ""),
+            ("nothing", ""),
+        ],
+    )
+    async def test_search(self, store: SessionStore, query: str, expected: str) -> None:
+        made = {name: (await store.create("ada", title=name)).id for name in ("title", "question", "answer")}
+        await store.change("ada", made["title"], title="Äpfel 100% gut")
+        await whole_turn(store, "ada", made["question"], question="what is Snake_Case?")
+        await whole_turn(store, "ada", made["answer"], answer="《民法典》 fünfhundert C:\\x")
+        found = {one.id for one in await store.list("ada", query=query)}
+        assert found == {made[name] for name in expected.split()}
+
+    async def test_a_text_that_is_too_long_is_refused(self, store: SessionStore) -> None:
+        with pytest.raises(InvalidQuery):
+            await store.list("ada", query="x" * 1001)
+
+
+class TestTurns:
+    async def test_the_title_comes_from_the_first_question(self, store: SessionStore) -> None:
+        session = (await store.create("ada")).id
+        await whole_turn(store, "ada", session, "第一个\n问题 " + "很长" * 50)
+        title = (await store.get("ada", session)).title
+        assert title.startswith("第一个 问题 很长")
+        assert len(title) == 40
+        await whole_turn(store, "ada", session, "second")
+        assert (await store.get("ada", session)).title == title
+        named = (await store.create("ada", title="mine")).id
+        await whole_turn(store, "ada", named, "second")
+        assert (await store.get("ada", named)).title == "mine"
+
+    async def test_one_turn_at_a_time(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        record = turn()
+        memory = await store.begin_turn("ada", session, record)
+        assert (await store.get("ada", session)).running == record.id
+        with pytest.raises(SessionBusy, match="still running"):
+            await store.begin_turn("ada", session, turn())
+        record.answer = "half"
+        await store.keep_turn("ada", session, record)
+        (kept,) = await store.turns("ada", session)
+        assert (kept.answer, kept.state) == ("half", TurnState.RUNNING)
+        record.state = TurnState.STOPPED
+        await store.end_turn("ada", session, record, memory)
+        assert (await store.get("ada", session)).running is None
+        await whole_turn(store, "ada", session)
+        assert [one.state for one in await store.turns("ada", session)] == [TurnState.STOPPED, TurnState.DONE]
+
+    async def test_the_last_turns_are_given_in_their_order(self, store: SessionStore) -> None:
+        session = (await store.create("ada")).id
+        for name in "abcde":
+            await whole_turn(store, "ada", session, name)
+        assert [one.question for one in await store.turns("ada", session)] == list("abcde")
+        assert [one.question for one in await store.turns("ada", session, limit=2)] == ["d", "e"]
+        assert [one.question for one in await store.turns("ada", session, limit=2, offset=2)] == ["b", "c"]
+        assert await store.turns("ada", session, offset=5) == []
+
+    async def test_an_id_cannot_be_used_twice(self, store: SessionStore) -> None:
+        session, other = (await store.create("ada")).id, (await store.create("ada")).id
+        done = await whole_turn(store, "ada", session)
+        with pytest.raises(InvalidQuery):
+            await store.begin_turn("ada", session, done)
+        with pytest.raises(InvalidQuery):
+            await store.begin_turn("ada", session, replace(done, id="a\0b"))
+        assert (await store.get("ada", session)).running is None
+        await store.begin_turn("ada", other, done)
+
+
+class TestReplacing:
+    async def test_that_turn_and_all_later_ones_are_dropped(self, store: SessionStore) -> None:
+        session = (await store.create("ada")).id
+        first, second, _third = [await whole_turn(store, "ada", session, name, name.upper()) for name in "abc"]
+        record = turn("b2")
+        memory = await store.begin_turn("ada", session, record, replaces=second.id)
+        assert [message["content"] for message in memory.messages] == ["a", "A"]
+        assert memory.starts == {first.id: 0}
+        assert [one.question for one in await store.turns("ada", session)] == ["a", "b2"]
+        assert await store.list("ada", query="C") == []
+        # Also if it dies now, the cut stays.
+        await store.end_turn("ada", session, replace(record, state=TurnState.FAILED), memory)
+        assert [one.id for one in await store.turns("ada", session)] == [first.id, record.id]
+
+    async def test_the_numbers_never_restart(self, store: SessionStore) -> None:
+        session = (await store.create("ada")).id
+        record = turn(mode="agent")
+        memory = await store.begin_turn("ada", session, record)
+        memory.registry.add("q", [result("a"), result("b")])
+        await store.end_turn("ada", session, replace(record, state=TurnState.DONE), memory)
+        memory = await store.begin_turn("ada", session, turn(mode="agent"), replaces=record.id)
+        assert memory.registry.add("q2", [result("c"), result("a")]) == [3, 1]
+
+    async def test_a_turn_that_left_no_messages(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        await whole_turn(store, "ada", session, "a", "A")
+        dead = turn("b")
+        await store.begin_turn("ada", session, dead)
+        place.now += 61
+        await whole_turn(store, "ada", session, "c", "C")
+        memory = await store.begin_turn("ada", session, turn("b2"), replaces=dead.id)
+        assert [message["content"] for message in memory.messages] == ["a", "A"]
+
+    async def test_a_turn_that_is_not_there_changes_nothing(self, store: SessionStore) -> None:
+        session, other = (await store.create("ada")).id, (await store.create("ada")).id
+        await whole_turn(store, "ada", session)
+        elsewhere = await whole_turn(store, "ada", other)
+        for unknown in (elsewhere.id, "nothing"):
+            with pytest.raises(InvalidQuery):
+                await store.begin_turn("ada", session, turn(), replaces=unknown)
+        assert (await store.get("ada", session)).running is None
+        assert len(await store.turns("ada", session)) == 1
+
+    async def test_a_retry_may_keep_the_id(self, store: SessionStore) -> None:
+        session = (await store.create("ada")).id
+        record = await whole_turn(store, "ada", session)
+        again = turn("again")
+        again.id = record.id
+        memory = await store.begin_turn("ada", session, again, replaces=record.id)
+        assert (memory.messages, memory.starts) == ([], {})
+
+
+class TestDeadTurns:
+    async def test_after_a_minute_without_a_sign_of_life(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        record = turn(rounds=[{"number": 1, "state": "running", "query": "q"}, {"number": 2, "state": "done"}])
+        memory = await store.begin_turn("ada", session, record)
+        place.now += 59
+        await store.keep_turn("ada", session, record)
+        place.now += 59
+        assert (await store.get("ada", session)).running == record.id
+        with pytest.raises(SessionBusy):
+            await store.begin_turn("ada", session, turn())
+        place.now += 1
+        assert (await store.get("ada", session)).running is None
+        assert [one.running for one in await store.list("ada")] == [None]
+        (shown,) = await store.turns("ada", session)
+        assert (shown.state, shown.finish, shown.stage) == (TurnState.FAILED, RESTARTED, None)
+        assert [notice["code"] for notice in shown.notices] == [RESTARTED]
+        assert "重启" in shown.notices[0]["message"]
+        assert [one["state"] for one in shown.rounds] == [RoundState.FAILED, RoundState.DONE]
+        # It was only slow, and nobody has taken over: it goes on.
+        await store.keep_turn("ada", session, record)
+        assert (await store.get("ada", session)).running == record.id
+        await store.end_turn("ada", session, replace(record, state=TurnState.DONE), memory)
+        assert [one.state for one in await store.turns("ada", session)] == [TurnState.DONE]
+
+    async def test_the_next_turn_takes_over(self, place: Place) -> None:
+        store, other = place.server(), place.server()
+        session = (await store.create("ada")).id
+        dead = turn("what?", answer="half")
+        memory = await store.begin_turn("ada", session, dead)
+        place.now += 61
+        heir = turn()
+        await other.begin_turn("ada", session, heir)
+        first, second = await other.turns("ada", session)
+        assert (first.state, first.answer, second.state) == (TurnState.FAILED, "half", TurnState.RUNNING)
+        assert "restarted" in first.notices[0]["message"]
+        # The first one was not dead but asleep: it must not break into what goes on without it.
+        for call in (store.keep_turn("ada", session, dead), store.end_turn("ada", session, dead, memory)):
+            with pytest.raises(SessionBusy, match="went on without it"):
+                await call
+        assert (await store.get("ada", session)).running == heir.id
+
+    async def test_numbers_that_readers_have_seen_stay_taken(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        dead = turn(mode="agent")
+        memory = await store.begin_turn("ada", session, dead)
+        numbers = memory.registry.add("q", [result("a"), result("b")])
+        dead.sources = [
+            {"number": n, "title": r.title, "url": r.url, "domain": r.source, "snippet": r.snippet, "round": 1}
+            for n, r in zip(numbers, (result("a"), result("b")), strict=True)
+        ]
+        dead.rounds = [{"number": 1, "kind": "web_search", "query": "q", "state": "done", "numbers": numbers}]
+        await store.keep_turn("ada", session, dead)
+        place.now += 61
+        taken_over = await store.begin_turn("ada", session, turn(mode="agent"), replaces=dead.id)
+        assert taken_over.registry.to_dict() == memory.registry.to_dict()
+        assert taken_over.registry.add("q2", [result("c"), result("b")]) == [3, 2]
+
+    async def test_a_clock_that_was_ahead_does_not_block_for_long(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        place.now += 10 * 365 * 86_400
+        await store.begin_turn("ada", session, turn())
+        place.now = START
+        assert (await store.get("ada", session)).running is None
+        await whole_turn(store, "ada", session)
+
+
+class TestLimits:
+    async def test_the_oldest_idle_conversations_make_room(self, place: Place) -> None:
+        store = place.server(max_sessions=3)
+        made = []
+        for name in "abc":
+            place.now += 1
+            made.append((await store.create("ada", title=name)).id)
+        await store.create("bob")
+        await store.begin_turn("ada", made[0], turn())
+        place.now += 1
+        await whole_turn(store, "ada", made[1])
+        for name in "de":
+            place.now += 1
+            await store.create("ada", title=name)
+        # c and b were idle and the oldest; a is older, but in use.
+        assert {one.title for one in await store.list("ada")} == {"a", "d", "e"}
+        assert len(await store.list("bob")) == 1
+
+    async def test_a_conversation_has_an_end(self, place: Place) -> None:
+        store = place.server(max_turns=2)
+        session = (await store.create("ada")).id
+        await whole_turn(store, "ada", session)
+        last = await whole_turn(store, "ada", session)
+        with pytest.raises(InvalidQuery, match="new conversation"):
+            await store.begin_turn("ada", session, turn())
+        assert (await store.get("ada", session)).running is None
+        await whole_turn(store, "ada", session, replaces=last.id)
+
+    @pytest.mark.parametrize("owner", ["a\0b", "\ud83d", "x" * 201])
+    async def test_an_owner_that_cannot_be_stored_is_refused_and_not_mixed_up(
+        self, store: SessionStore, owner: str
+    ) -> None:
+        mine = await store.create("ab")
+        for call in (store.create(owner), store.list(owner)):
+            with pytest.raises(InvalidQuery):
+                await call
+        with pytest.raises(SessionNotFound):
+            await store.get(owner, mine.id)
+
+
+HOSTILE = [
+    "NUL \0 inside",
+    "half a pair \ud83d and \udc00",
+    "a pair in halves \ud83d\ude00",
+    "'; DROP TABLE qiusuo_sessions; --",
+    '"}]\\u0000 \\ud800 {"',
+    "%s %(a)s :name $1 ? {x}",
+    "\u202e\u2028\x1b[31m\x7f\ufffe\U0010ffff",
+    "很长" * 100_000,
+]
+
+
+class TestHostileText:
+    @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+    async def test_it_comes_back(self, store: SessionStore, text: str) -> None:
+        session = (await store.create("ada", title=text)).id
+        await store.change("ada", session, title="")
+        record = turn(text, answer=text, notices=[{"code": text, text: [text]}])
+        memory = await store.begin_turn("ada", session, record)
+        memory.messages.append({"type": "human", "content": text, "deep": {"n": [10**30, float("nan"), None]}})
+        deep: list[Any] = [b"bytes"]
+        for _ in range(900):
+            deep = [deep]
+        memory.messages.append({"type": "tool", "content": deep})
+        memory.starts[record.id] = 0
+        memory.registry.add(text, [SearchResultItem(text, "https://a.example/", text, "a.example")])
+        record.state = TurnState.DONE
+        await store.end_turn("ada", session, record, memory)
+        (kept,) = await store.turns("ada", session)
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        assert kept.question == kept.answer == whole
+        assert kept.notices == [{"code": whole, whole: [whole]}]
+        again = await store.begin_turn("ada", session, turn())
+        assert again.messages[0]["content"] == whole
+        assert [one.id for one in await store.list("ada", query=text[:500])] == [session]
+
+
+class TestTogether:
+    async def test_of_fifty_claims_one_wins(self, place: Place) -> None:
+        one, other = place.server(), place.server()
+        session = (await one.create("ada")).id
+
+        async def claim(number: int) -> bool:
+            try:
+                await (one, other)[number % 2].begin_turn("ada", session, turn())
+            except SessionBusy:
+                return False
+            return True
+
+        assert sum(await asyncio.gather(*map(claim, range(50)))) == 1
+        assert len(await one.turns("ada", session)) == 1
+
+    async def test_of_fifty_heirs_one_wins(self, place: Place) -> None:
+        one, other = place.server(), place.server()
+        session = (await one.create("ada")).id
+        await one.begin_turn("ada", session, turn())
+        place.now += 61
+        calls = [(one, other)[n % 2].begin_turn("ada", session, turn()) for n in range(50)]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert sum(isinstance(outcome, Memory) for outcome in outcomes) == 1
+        assert {type(outcome) for outcome in outcomes} == {Memory, SessionBusy}
+        assert [r.state for r in await one.turns("ada", session)] == [TurnState.FAILED, TurnState.RUNNING]
+
+    async def test_many_conversations_at_once(self, place: Place) -> None:
+        servers = place.server(), place.server()
+
+        async def talk(number: int) -> None:
+            store = servers[number % 2]
+            session = (await store.create(f"user {number % 5}")).id
+            for _ in range(3):
+                await whole_turn(store, f"user {number % 5}", session)
+
+        await asyncio.gather(*map(talk, range(40)))
+        counts = [len(await servers[0].list(f"user {number}")) for number in range(5)]
+        assert counts == [8] * 5
+
+    async def test_servers_that_start_at_once_make_the_tables_once(self, place: Place) -> None:
+        await asyncio.gather(*(place.server().create("ada") for _ in range(12)))
+        assert len(await place.server().list("ada")) == 12
+
+    async def test_who_stops_waiting_does_not_break_the_store(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        for _ in range(20):
+            task = asyncio.ensure_future(store.change("ada", session, title="x"))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert (await store.change("ada", session, title="y")).title == "y"
+
+    async def test_a_beginning_that_was_cancelled_leaves_the_conversation_free(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        for steps in range(30):
+            task = asyncio.ensure_future(store.begin_turn("ada", session, turn()))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            if task.done():
+                await store.end_turn("ada", session, (await store.turns("ada", session))[-1], task.result())
+                continue
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            # What is under way comes to its end before the connections are closed.
+            await store.aclose()
+            assert (await store.get("ada", session)).running is None
+        assert {one.state for one in await store.turns("ada", session)} <= {TurnState.STOPPED, TurnState.FAILED}
+
+    def test_several_event_loops_use_one_store(self, url: str) -> None:
+        store = open_store(url)
+
+        async def make() -> int:
+            await store.create("ada")
+            return len(await store.list("ada"))
+
+        assert [asyncio.run(make()) for _ in range(3)] == [1, 2, 3]
+
+
+WORKER = """
+import asyncio, json, sys
+from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.session import new_id
+from qiusuo.chat.store import open_store
+from qiusuo.errors import SearchError
+
+async def main():
+    url, owner, session, now = sys.argv[1:]
+    store = open_store(url, clock=lambda: float(now))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    if session == "new":
+        print(json.dumps({"made": (await store.create(owner)).id}), flush=True)
+    else:
+        try:
+            await store.begin_turn(owner, session, TurnRecord(new_id(), "q"))
+        except SearchError as error:
+            print(json.dumps(error.to_dict()), flush=True)
+        else:
+            print(json.dumps({"claimed": True}), flush=True)
+    sys.stdin.readline()
+    await store.aclose()
+
+asyncio.run(main())
+"""
+
+
+@contextmanager
+def processes(count: int, *arguments: str) -> Iterator[list[subprocess.Popen[str]]]:
+    """Servers of their own that have loaded everything and wait for a line."""
+    command = [sys.executable, "-c", WORKER, *arguments]
+    started = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours
+        for _ in range(count)
+    ]
+    try:
+        for process in started:
+            assert line(process) == "ready"
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                assert pipe is not None
+                pipe.close()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def go(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+class TestProcesses:
+    async def test_of_two_processes_one_wins(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        with processes(2, place.url, "ada", session, str(place.now)) as started:
+            for process in started:
+                go(process)
+            answers = [json.loads(line(process)) for process in started]
+        assert sorted(answer.get("error", "won") for answer in answers) == ["SessionBusy", "won"]
+        assert len(await store.turns("ada", session)) == 1
+
+    async def test_processes_that_start_at_once_on_an_empty_database(self, place: Place) -> None:
+        with processes(4, place.url, "ada", "new", str(place.now)) as started:
+            for process in started:
+                go(process)
+            made = {json.loads(line(process))["made"] for process in started}
+        assert {one.id for one in await place.server().list("ada")} == made
+        assert len(made) == 4
+
+    async def test_a_process_that_was_killed_loses_its_turn(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        with processes(1, place.url, "ada", session, str(place.now)) as (process,):
+            go(process)
+            assert json.loads(line(process)) == {"claimed": True}
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        with pytest.raises(SessionBusy):
+            await store.begin_turn("ada", session, turn())
+        place.now += 60
+        await whole_turn(store, "ada", session)
+        assert [r.state for r in await store.turns("ada", session)] == [TurnState.FAILED, TurnState.DONE]
+
+
+async def rows(store: SqlSessionStore, statement: str) -> list[Any]:
+    """Run a statement beside the store and return the first column."""
+    async with store.database.engine.begin() as connection:
+        found = await connection.execute(sql(statement))
+        return list(found.scalars()) if found.returns_rows else []
+
+
+class TestVersions:
+    async def test_a_newer_version_is_left_alone(self, place: Place) -> None:
+        store = place.server()
+        await store.create("ada")
+        await rows(store, "UPDATE qiusuo_schema SET version = 99")
+        for call in (place.server().create("ada"), place.server().database.look()):
+            with pytest.raises(ConfigurationError, match="version 99"):
+                await call
+
+    async def test_looking_creates_nothing(self, place: Place) -> None:
+        store = place.server()
+        await store.database.look()
+        assert place.file is None or not place.file.exists()
+        await store.create("ada")
+        assert await rows(store, "SELECT version FROM qiusuo_schema") == [1]
+        await store.database.look()
+
+    async def test_tables_that_were_taken_away_are_made_anew(self, place: Place) -> None:
+        store = place.server()
+        await store.create("ada")
+        for table in ("turns", "sessions", "schema"):
+            await rows(store, f"DROP TABLE qiusuo_{table}")
+        with pytest.raises(Unavailable, match="try again"):
+            await store.list("ada")
+        assert await store.list("ada") == []
+        await whole_turn(store, "ada", (await store.create("ada")).id)
+
+    def test_opening_is_cheap(self, url: str) -> None:
+        open_store(url)
+        started = time.perf_counter()
+        open_store(url)
+        assert time.perf_counter() - started < 0.05

@@ -1,0 +1,96 @@
+"""What the doctor says of the language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qiusuo.config import Settings
+from qiusuo.doctor import Finding, Level, examine
+from scripted_model import ScriptedModel
+
+KEY = "sk-very-secret-0123456789"
+
+
+async def diagnose(*, quick: bool = False, **settings: Any) -> Finding:
+    found = await examine(Settings.load(**settings), quick=quick)
+    (one,) = [finding for finding in found if finding.code.startswith("model.")]
+    for chinese in (True, False):
+        assert one.wording(chinese=chinese).what
+        assert KEY not in str(one.to_dict(chinese=chinese))
+    return one
+
+
+def of(server: ScriptedModel, model: str = "ollama:qwen3", key: str | None = None) -> dict[str, Any]:
+    return {"model": model, "model_base_url": server.base_url, "model_api_key": key or server.key}
+
+
+class TestModel:
+    async def test_none(self) -> None:
+        found = await diagnose()
+        assert (found.code, found.level) == ("model.none", Level.NOTE)
+        assert found.commands == ("export QIUSUO_MODEL=ollama:qwen3",)
+
+    @pytest.mark.parametrize("listed", ["qwen3", "qwen3:latest"])
+    async def test_there(self, listed: str) -> None:
+        with ScriptedModel(models=["other", listed]) as server:
+            found = await diagnose(**of(server))
+            assert (found.code, found.level) == ("model.ok", Level.OK)
+            assert (await diagnose(quick=True, **of(server))).code == "model.ok"  # this machine may be asked
+            assert server.requests == []  # no token is spent
+
+    async def test_not_loaded_in_ollama(self) -> None:
+        with ScriptedModel(models=["llama3:latest"]) as server:
+            found = await diagnose(**of(server))
+        assert (found.code, found.level) == ("model.missing", Level.PROBLEM)
+        assert found.commands == ("ollama pull qwen3",)
+        assert "llama3:latest" in found.wording().why
+
+    async def test_not_listed_elsewhere(self) -> None:
+        with ScriptedModel(models=["a", "b"]) as server:
+            found = await diagnose(**of(server, "openai:c"))
+        assert (found.code, found.level) == ("model.missing", Level.WARNING)
+
+    async def test_ollama_is_not_running(self) -> None:
+        server = ScriptedModel()
+        with server:
+            pass
+        found = await diagnose(**of(server))
+        assert (found.code, found.level, found.commands) == ("model.unreachable", Level.PROBLEM, ("ollama serve",))
+
+    async def test_a_wrong_key(self) -> None:
+        with ScriptedModel() as server:
+            found = await diagnose(**of(server, "deepseek:deepseek-chat", key=KEY))
+        assert (found.code, found.level) == ("model.auth", Level.PROBLEM)
+        assert "DEEPSEEK_API_KEY" in found.wording().fix
+
+    async def test_another_service_at_the_address(self) -> None:
+        with ScriptedModel() as server:
+            found = await diagnose(**of(server) | {"model_base_url": server.root + "/elsewhere"})
+        assert found.code == "model.not_asked"  # it has no list of models: that may be so
+
+    async def test_nothing_is_asked_outside_when_in_a_hurry(self) -> None:
+        found = await diagnose(quick=True, model="deepseek:deepseek-chat", model_api_key=KEY)
+        assert (found.code, found.level) == ("model.not_asked", Level.NOTE)
+
+    async def test_a_missing_key_address_and_name(self) -> None:
+        for model, fix in (
+            ("deepseek:deepseek-chat", "DEEPSEEK_API_KEY"),
+            ("vllm:x", "QIUSUO_MODEL_BASE_URL"),
+            ("nobody:knows", "provider:name"),
+        ):
+            found = await diagnose(model=model)
+            assert (found.code, found.level) == ("model.not_set_up", Level.PROBLEM)
+            assert fix in found.wording().fix
+
+    async def test_a_missing_package(self) -> None:
+        found = await diagnose(model="bedrock:x")
+        assert (found.code, found.commands) == ("model.not_set_up", ("pip install langchain-aws",))
+
+    async def test_a_file(self, tmp_path: Path) -> None:
+        file = tmp_path / "model.gguf"
+        assert (await diagnose(model=f"local:{file}")).code == "model.not_set_up"
+        file.write_bytes(b"GGUF and more")
+        assert (await diagnose(model=f"local:{file}")).code == "model.ok"

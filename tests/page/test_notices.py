@@ -1,0 +1,123 @@
+"""Failures on the page (P4): a notice with the fix, and the conversation goes on."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from chromium import with_chromium
+from page_world import CLIPBOARD, PageWorld, screen
+from qiusuo.testing import Fault
+from scripted_model import Reply
+
+pytestmark = with_chromium
+
+
+@pytest.mark.parametrize(
+    ("fault", "title", "advice"),
+    [
+        (Fault.HANG, "搜索超时", "稍后重试"),
+        (Fault.SERVER_ERROR, "搜索服务不可用", "SearXNG 的部署状态"),
+        (Fault.RATE_LIMITED, "搜索过于频繁", "稍等片刻"),
+        (Fault.HTML, "搜索结果无法解析", "JSON"),
+    ],
+)
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_a_failed_search_is_told_and_answered_without(
+    chromium: Browser, phone: bool, fault: Fault, title: str, advice: str
+) -> None:
+    with PageWorld(Reply.text("不联网的回答。"), timeout=1) as world, screen(chromium, world, phone=phone) as page:
+        page.turn_search_on()
+        world.engine().fault = fault
+        turn = page.ask("会失败")
+        notice = turn.locator(".notice")
+        expect(notice).to_have_count(1)
+        expect(notice).to_contain_text(title)
+        expect(notice).to_contain_text(advice)
+        expect(turn.locator(".answer")).to_have_text("不联网的回答。")
+        expect(turn.locator(".round.failed")).to_have_count(1)
+        # The next search works.
+        world.engine().fault = None
+        expect(page("#question")).to_be_enabled()
+
+
+def test_deployment_hints_commands_and_local_docs(chromium: Browser) -> None:
+    with PageWorld(Reply.text("好")) as world, screen(chromium, world, permissions=CLIPBOARD) as page:
+        page.turn_search_on()
+        world.engine().fault = Fault.RESET
+        notice = page.ask("连不上").locator(".notice")
+        expect(notice.locator("code")).to_have_text(
+            ["qiusuo searxng init && qiusuo searxng up", "docker ps", "qiusuo doctor"]
+        )
+        notice.get_by_role("button", name="复制").first.click()
+        expect(page.page.get_by_text("已复制", exact=True)).to_be_visible()
+        assert page.page.evaluate("navigator.clipboard.readText()") == "qiusuo searxng init && qiusuo searxng up"
+        with page.page.context.expect_page() as opened:
+            notice.get_by_role("link", name="部署指南").click()
+        expect(opened.value.locator("h1")).to_contain_text("SearXNG")
+        assert opened.value.url.startswith(f"{world.url}/docs/deployment")
+
+
+def test_no_engine_at_all(chromium: Browser) -> None:
+    with PageWorld(Reply.text("直接回答。"), engines=()) as world, screen(chromium, world) as page:
+        expect(page(".switch-note")).to_have_text("没有可用的搜索引擎，回答将不联网")
+        expect(page(".setup")).to_be_visible()
+        page.turn_search_on()
+        turn = page.ask("什么都没有")
+        expect(turn.locator(".notice")).to_contain_text("没有可用的搜索引擎")
+        expect(turn.locator(".answer")).to_have_text("直接回答。")
+
+
+@pytest.mark.parametrize(
+    ("reply", "title"),
+    [
+        (Reply.error(401, "Incorrect API key provided.", code="invalid_api_key"), "模型密钥无效"),
+        (Reply.rate_limited("7"), "模型请求过快"),
+        (Reply.error(400, "no"), "模型拒绝了请求"),
+        (Reply.broken("半句"), "模型返回异常"),
+    ],
+)
+def test_a_failed_model_is_told_and_can_be_retried(chromium: Browser, reply: Reply, title: str) -> None:
+    # Some are retried before they are told.
+    with PageWorld(*[reply] * 4) as world, screen(chromium, world) as page:
+        turn = page.ask("模型坏了")
+        expect(turn.locator(".notice").first).to_contain_text(re.compile(f"{title}|模型不可用"))
+        world.model.script.clear()
+        turn.get_by_role("button", name="重试").click()
+        expect(page.turn.locator(".answer")).to_have_text("好的。")
+        expect(page.ended().locator(".notice")).to_have_count(0)
+
+
+def test_in_english_too(chromium: Browser) -> None:
+    with PageWorld(Reply.text("ok")) as world, screen(chromium, world, locale="en-US") as page:
+        page.turn_search_on()
+        world.engine().fault = Fault.RESET
+        turn = page.ask("down")
+        expect(turn.locator(".notice")).to_contain_text("The search service is unavailable")
+        expect(turn.get_by_role("link", name="Deployment guide")).to_have_attribute(
+            "href", re.compile(r"^/docs/deployment\?lang=en")
+        )
+
+
+def test_every_code_of_the_server_has_words_in_both_languages() -> None:
+    from qiusuo.chat.notices import _WORDS
+    from qiusuo.web.page import FOLDER
+
+    words = (FOLDER / "words" / "notices.js").read_text(encoding="utf-8")
+    for code in _WORDS:
+        entry = re.search(rf"^  {code}: \{{(.*?)^  \}}", words, re.DOTALL | re.MULTILINE)
+        assert entry, code
+        assert "zh: [" in entry[1], code
+        assert "en: [" in entry[1], code
+
+
+def test_both_languages_say_the_same_things() -> None:
+    from qiusuo.web.page import FOLDER
+
+    keys = {
+        name: re.findall(r"^  (\w+):", (FOLDER / "words" / f"{name}.js").read_text(encoding="utf-8"), re.MULTILINE)
+        for name in ("zh", "en")
+    }
+    assert keys["zh"] == keys["en"]

@@ -1,0 +1,252 @@
+"""``/api/chat`` on a real server: conversations, streamed turns, joining late, stopping, the switch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from chat_world import scripted
+from qiusuo.chat.store import open_store
+from qiusuo.testing import Fault
+from qiusuo.web.chat import chat_extension
+from scripted_model import Gate, Reply, ScriptedModel, Step
+from web_server import WebServer
+
+NOTE = "Agent 模式下由 AI 自动决策搜索"
+
+
+class Page:
+    """What the page does, over HTTP."""
+
+    def __init__(self, server: WebServer, model: ScriptedModel) -> None:
+        self.server = server
+        self.model = model
+        self.client = server.client
+
+    def new(self, **settings: Any) -> str:
+        answer = self.client.post("/api/chat/sessions", json={"settings": settings})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def show(self, session: str) -> dict[str, Any]:
+        shown: dict[str, Any] = self.client.get(f"/api/chat/sessions/{session}").json()
+        return shown
+
+    def change(self, session: str, **settings: Any) -> httpx.Response:
+        return self.client.patch(f"/api/chat/sessions/{session}", json={"settings": settings})
+
+    def ask(self, session: str, text: str, **more: Any) -> list[dict[str, Any]]:
+        with self.asking(session, text, **more) as events:
+            return list(events)
+
+    @contextmanager
+    def asking(self, session: str, text: str, **more: Any) -> Iterator[Iterator[dict[str, Any]]]:
+        body = {"text": text, **more}
+        with self.client.stream("POST", f"/api/chat/sessions/{session}/turns", json=body) as answer:
+            assert answer.status_code == 200, answer.read()
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            yield events_of(answer)
+
+
+def events_of(answer: httpx.Response) -> Iterator[dict[str, Any]]:
+    number = -1
+    for line in answer.iter_lines():
+        if line.startswith("id: "):
+            number = int(line[4:])
+        elif line.startswith("data: "):
+            yield {**json.loads(line[6:]), "id_": number}
+
+
+@contextmanager
+def page(*script: Step, **settings: Any) -> Iterator[Page]:
+    with ScriptedModel(*script) as model:
+        extension = chat_extension(scripted(model), open_store("sqlite://"))
+        with WebServer.over("searxng", extensions=[extension], hedge_delay=0, **settings) as server:
+            yield Page(server, model)
+
+
+def text_of(events: list[dict[str, Any]]) -> str:
+    return "".join(event["text"] for event in events if event["type"] == "delta")
+
+
+class TestTurn:
+    def test_a_question_is_answered_as_a_stream_of_events_and_kept(self) -> None:
+        with page(Reply.text("见 [", "1]。")) as it:
+            session = it.new(search=True)
+            events = it.ask(session, "今天的新闻")
+            kinds = [event["type"] for event in events]
+            assert kinds[0] == "turn"
+            assert kinds[-1] == "done"
+            assert [event["id_"] for event in events] == sorted(event["id_"] for event in events)
+            assert text_of(events) == events[-1]["answer"] == "见 [[1]](https://site1.example.com/page/1)。"
+            shown = it.show(session)
+            [turn] = shown["turns"]
+            assert turn["state"] == "done"
+            assert turn["answer"] == events[-1]["answer"]
+            assert turn["rounds"][0]["engine"] == "searxng"
+            assert turn["rounds"][0]["attempts"][0]["outcome"] == "ok"
+            assert [source["number"] for source in turn["sources"]] == [1, 2, 3, 4, 5]
+            assert shown["title"] == "今天的新闻"
+            assert shown["running"] is None
+
+    def test_text_comes_before_the_answer_is_complete(self) -> None:
+        gate = Gate()
+        with page(Reply.text("开头", gate, "结尾")) as it, it.asking(it.new(), "问题") as events:
+            for event in events:
+                if event["type"] == "delta" and event["text"] == "开头":
+                    gate.open()
+            assert event["answer"] == "开头结尾"
+
+    def test_who_comes_late_misses_nothing(self) -> None:
+        gate = Gate()
+        with page(Reply.text("一", "二", gate, "三")) as it:
+            session = it.new()
+            with it.asking(session, "问题") as events:
+                turn = next(events)["id"]
+                seen = next(event for event in events if event["type"] == "delta")
+            shown = it.show(session)  # a reload in the middle of the answer
+            assert shown["running"] == turn
+            assert shown["turns"][0]["state"] == "running"
+            path = f"/api/chat/sessions/{session}/turns/{turn}/events"
+            with it.client.stream("GET", path, params={"after": seen["id_"]}) as answer:
+                gate.open()
+                late = list(events_of(answer))
+            assert (seen["text"] + text_of(late)) == "一二三" == late[-1]["answer"]
+            assert it.client.get(path).status_code == 404
+            assert it.show(session)["turns"][0]["answer"] == "一二三"
+
+    def test_stop(self) -> None:
+        gate = Gate()
+        with page(Reply.text("开头", gate, "结尾"), Reply.text("好")) as it:
+            session = it.new()
+            with it.asking(session, "问题") as events:
+                turn = next(events)["id"]
+                next(event for event in events if event["type"] == "delta")
+                assert it.client.post(f"/api/chat/sessions/{session}/turns/{turn}/stop").status_code == 204
+                assert list(events)[-1]["state"] == "stopped"
+            assert it.show(session)["turns"][0]["answer"] == "开头"
+            assert it.model.hang_ups == 1
+            gate.open()
+            assert it.ask(session, "继续")[-1]["state"] == "done"
+
+    def test_one_turn_at_a_time(self) -> None:
+        gate = Gate()
+        with page(Reply.text("开头", gate, "结尾")) as it:
+            session = it.new()
+            with it.asking(session, "问题") as events:
+                next(events)
+                second = it.client.post(f"/api/chat/sessions/{session}/turns", json={"text": "又一个"})
+                assert second.status_code == 409
+                assert second.json()["error"] == "SessionBusy"
+                gate.open()
+                assert list(events)[-1]["state"] == "done"
+
+    def test_edit_and_resend_replaces_what_came_after(self) -> None:
+        with page(Reply.text("一"), Reply.text("二"), Reply.text("三")) as it:
+            session = it.new()
+            first = it.ask(session, "甲")[0]["id"]
+            it.ask(session, "乙")
+            it.ask(session, "甲改", replaces=first)
+            assert [turn["question"] for turn in it.show(session)["turns"]] == ["甲改"]
+            assert "乙" not in it.model.requests[-1].prompt
+            assert "甲改" in it.model.requests[-1].prompt
+
+    def test_search_down_the_answer_comes_with_a_notice(self) -> None:
+        with page(Reply.text("凭记忆。"), timeout=0.5) as it:
+            it.server.world["searxng"].fault = Fault.SERVER_ERROR
+            events = it.ask(it.new(search=True), "问题")
+            [notice] = [event for event in events if event["type"] == "notice"]
+            assert notice["code"] == "search_unavailable"
+            assert notice["doc"].startswith("/docs/")
+            assert events[-1]["answer"] == "凭记忆。"
+
+
+class TestSwitch:
+    def test_off_by_default_and_no_request_is_made(self) -> None:
+        with page(Reply.text("好")) as it:
+            session = it.new()
+            assert it.show(session)["settings"]["switch"] == "off"
+            it.ask(session, "问题")
+            assert it.server.world.requests("searxng") == 0
+
+    def test_a_change_counts_for_the_next_message(self) -> None:
+        with page(Reply.text("一"), Reply.text("二")) as it:
+            session = it.new()
+            it.ask(session, "甲")
+            changed = it.change(session, search=True)
+            assert changed.json()["settings"]["switch"] == "on"
+            assert changed.elapsed.total_seconds() < 0.5
+            it.ask(session, "乙")
+            assert it.server.world.requests("searxng") == 1
+
+    def test_agent_mode_disables_it_and_chat_mode_brings_its_former_state_back(self) -> None:
+        with page() as it:
+            session = it.new(search=True)
+            agent = it.change(session, mode="agent").json()["settings"]
+            assert (agent["switch"], agent["note"], agent["search"]) == ("disabled", NOTE, True)
+            refused = it.change(session, search=False)
+            assert refused.status_code == 400
+            assert NOTE in refused.json()["message"]
+            back = it.change(session, mode="chat").json()["settings"]
+            assert (back["switch"], back["note"]) == ("on", "")
+
+    @pytest.mark.parametrize(
+        "settings", [{"mode": "fly"}, {"search": "yes"}, {"results": 9}, {"engine": "nosuch"}, {"colour": "red"}]
+    )
+    def test_what_makes_no_sense_is_refused(self, settings: dict[str, Any]) -> None:
+        with page() as it:
+            session = it.new()
+            assert it.change(session, **settings).status_code == 400
+            assert it.show(session)["settings"]["mode"] == "chat"
+
+
+class TestSessions:
+    def test_list_search_rename_delete(self) -> None:
+        with page(Reply.text("绿茶"), Reply.text("咖啡")) as it:
+            tea, coffee = it.new(), it.new()
+            it.ask(tea, "喝什么")
+            it.ask(coffee, "提神")
+            assert it.client.patch(f"/api/chat/sessions/{tea}", json={"title": "茶"}).json()["title"] == "茶"
+            listed = it.client.get("/api/chat/sessions").json()["sessions"]
+            assert {entry["id"] for entry in listed} == {tea, coffee}
+            found = it.client.get("/api/chat/sessions", params={"query": "绿茶"}).json()["sessions"]
+            assert [entry["id"] for entry in found] == [tea]
+            assert it.client.delete(f"/api/chat/sessions/{tea}").status_code == 204
+            assert it.client.get(f"/api/chat/sessions/{tea}").status_code == 404
+
+    @pytest.mark.parametrize("text", ["", "   ", "x" * 20_001])
+    def test_a_question_that_cannot_be_asked(self, text: str) -> None:
+        with page() as it:
+            session = it.new()
+            answer = it.client.post(f"/api/chat/sessions/{session}/turns", json={"text": text})
+            assert answer.status_code == 400
+            assert it.show(session)["turns"] == []
+
+    def test_others_do_not_see_them(self) -> None:
+        with page(Reply.text("秘密"), tokens="ann:token-a,bob:token-b") as it:
+            it.client.headers["Authorization"] = "Bearer token-a"
+            session = it.new()
+            it.ask(session, "问题")
+            it.client.headers["Authorization"] = "Bearer token-b"
+            assert it.client.get(f"/api/chat/sessions/{session}").status_code == 404
+            assert it.client.get("/api/chat/sessions").json()["sessions"] == []
+            assert it.client.delete(f"/api/chat/sessions/{session}").status_code == 404
+
+
+class TestConfig:
+    def test_it_names_model_and_engine(self) -> None:
+        with page() as it:
+            config = it.client.get("/api/chat/config").json()
+            assert config["model"]["label"] == "Scripted"
+            assert config["search"] == {
+                "available": True,
+                "engine": {"name": "searxng", "label": "SearXNG"},
+                "problem": None,
+            }
+            assert config["examples"]["zh"]
+            assert config["limits"]["maxQuestion"] == 20_000
