@@ -193,3 +193,10 @@ def test_no_answer_makes_the_check_fail(pieces: list[str]) -> None:
 @pytest.mark.parametrize("unit", ["no ", "三百亿", "1-", "Ab ", "《", "由经", "a", "hundred "])
 def test_long_hostile_pages_are_no_trouble(unit: str) -> None:
     check_support("塔高330米，不由三百家公司在 Paris 建成[1]。", PROCESSOR, pages={1: unit * 30_000})
+
+
+def test_a_number_of_the_title_is_what_the_page_is_about() -> None:
+    text = "自由线程构建从 Python 3.14 起不再是实验性的，转为正式支持，但仍然是可选的。"
+    row = "自由线程 | 779 | 转为正式支持，仍然可选"
+    assert verdict(row, text, "PEP 779 – Criteria for free-threaded Python").support is Support.SUPPORTED
+    assert verdict(row, text, "PEP 703 – Making the GIL optional").support is Support.NOT_FOUND

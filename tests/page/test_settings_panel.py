@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import time
+from itertools import combinations
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, FloatRect, Route, expect
 
 from chromium import with_chromium
 from page_world import PageWorld, screen
 
 pytestmark = with_chromium
+
+
+def apart(one: FloatRect, other: FloatRect) -> bool:
+    return (
+        one["x"] + one["width"] <= other["x"] + 1
+        or other["x"] + other["width"] <= one["x"] + 1
+        or one["y"] + one["height"] <= other["y"] + 1
+        or other["y"] + other["height"] <= one["y"] + 1
+    )
+
+
 SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 
 
@@ -89,6 +102,21 @@ class TestSwitch:
             page.choose("chat")
             expect(page.switch).to_be_enabled()
             expect(page.switch).to_have_attribute("aria-checked", "true")
+
+    def test_nothing_in_it_overlaps(self, chromium: Browser, phone: bool) -> None:
+        sizes: tuple[dict[str, Any], ...] = ({}, {"viewport": {"width": 320, "height": 640}}) if phone else ({},)
+        with PageWorld() as world:
+            for size in sizes:
+                for locale in ("zh-CN", "en"):
+                    with screen(chromium, world, phone=phone, locale=locale, **size) as page:
+                        for mode in ("chat", "agent"):
+                            page.choose(mode)
+                            boxes = [
+                                page(name).bounding_box()
+                                for name in (".modes", ".switch-label", ".switch-state", ".switch", ".switch-note")
+                            ]
+                            for one, other in combinations([box for box in boxes if box], 2):
+                                assert apart(one, other), (locale, mode, one, other)
 
     def test_it_is_never_under_messages(self, chromium: Browser, phone: bool) -> None:
         from scripted_model import Reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,8 +89,11 @@ def test_tokens_are_part_of_it(document: Any) -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere(server: WebServer) -> None:
-    for path in ("/docs", "/redoc", "/docs/oauth2-redirect"):
+    for path in ("/redoc", "/docs/oauth2-redirect"):
         assert server.client.get(path).status_code == 404
+    guide = server.client.get("/docs")  # our own pages stand there
+    assert "script-src 'self'" in guide.headers["content-security-policy"]
+    assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?:https?:)?//", guide.text)
 
 
 described = schemathesis.openapi.from_dict(offline_document())

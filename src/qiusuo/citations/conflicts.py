@@ -56,6 +56,7 @@ def check_quantities(both: Comparison) -> tuple[Finding | None, list[Quantity]]:
     matches = [[index for index, other in enumerate(given) if mine.agrees_with(other)] for mine in both.quantities]
     matched = {index for indices in matches for index in indices}
     spare = [quantity for index, quantity in enumerate(given) if index not in matched]
+    titled = {quantity.value for quantity in both.evidence.title_quantities if quantity.family == "number"}
     worst: Finding | None = None
     agreeing: list[Quantity] = []
     for mine, indices in zip(both.quantities, matches, strict=True):
@@ -63,6 +64,9 @@ def check_quantities(both: Comparison) -> tuple[Finding | None, list[Quantity]]:
             agreeing.append(mine)
             if len(given) > len(indices) and _bound_otherwise(both, mine, indices):
                 return Finding.CONFLICT, agreeing
+            continue
+        if mine.kind == "number" and mine.is_telling and mine.value in titled:
+            agreeing.append(mine)  # PEP 779 is what the whole page is about
             continue
         rivals = any(mine.rivals(quantity) for quantity in spare)
         if rivals and not mine.soft:

@@ -123,6 +123,11 @@ class Evidence:
         return names(self._title.folded)
 
     @cached_property
+    def title_quantities(self) -> list[Quantity]:
+        """The numbers in the title."""
+        return self._title.quantities
+
+    @cached_property
     def title_terms(self) -> set[str]:
         """The content of the title, which every sentence of the source is about."""
         return self._title.terms

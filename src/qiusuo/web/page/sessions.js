@@ -3,7 +3,7 @@ import { ApiError, call, health, sessionPath } from "./api.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, getState, say, toast } from "./store.js";
 import { announce, onAnnounced } from "./tabs.js";
-import { attach, detach } from "./turns.js";
+import { PENDING, UNSENT, attach, detach } from "./turns.js";
 
 /** @import { Session, SessionInfo, Settings } from "./types.js" */
 
@@ -94,12 +94,15 @@ async function load(id) {
   /** @type {Session} */
   const { turns, ...info } = await call("GET", sessionPath(id));
   if (mine !== opening || (getState().current && getState().current?.id !== id && addressed() !== id)) return;
-  const { live } = getState();
-  if (live && live === info.running) {
+  const { live, current, turns: shown } = getState();
+  // A question that did not get through is known here only.
+  const unsent = current?.id === id ? shown.filter((turn) => turn.id.startsWith(UNSENT)) : [];
+  const same = current?.id === id && current.updatedAt === info.updatedAt && shown.length === turns.length + unsent.length;
+  if (live ? live === info.running || live === PENDING : same) {
     change({ current: info, ...settingsOf(info) });
     return;
   }
-  change({ current: info, turns, ...settingsOf(info) });
+  change({ current: info, turns: [...turns, ...unsent], ...settingsOf(info) });
   if (info.running && !live) attach(id, info.running);
 }
 

@@ -13,7 +13,9 @@ const FIRST_WAIT_MS = 300;
 const LONGEST_WAIT_MS = 5000;
 const POLL_MS = 1000;
 const HIDDEN_FRAME_MS = 250;
+/** The id of a turn that the server has not named yet, and how those begin that it has never heard of. */
 export const PENDING = "pending";
+export const UNSENT = "unsent-";
 
 /** What is followed just now. @type {Following | null} */
 let following = null;
@@ -110,7 +112,7 @@ export async function send(text, replaces) {
     const { id } = await ensureSession();
     mine = new Following(id, turn);
     following = mine;
-    const known = replaces && replaces !== PENDING && !replaces.startsWith("unsent") ? { replaces } : {};
+    const known = replaces && !replaces.startsWith(UNSENT) ? { replaces } : {};
     const response = await openStream("POST", sessionPath(id, "/turns"), {
       body: { text, language: getLanguage(), ...known },
       signal: mine.quit.signal,
@@ -144,7 +146,7 @@ function unsent(turn, error) {
     doc: "",
     retryAfter: error instanceof ApiError ? error.retryAfter : null,
   };
-  const failed = { ...turn, id: `unsent-${Date.now()}`, state: /** @type {const} */ ("failed"), notices: [notice] };
+  const failed = { ...turn, id: `${UNSENT}${Date.now()}`, state: /** @type {const} */ ("failed"), notices: [notice] };
   change({ live: null, turns: getState().turns.map((one) => (one.id === PENDING ? failed : one)) });
   say(t("failedTurn"));
 }

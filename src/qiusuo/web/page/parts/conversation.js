@@ -21,15 +21,18 @@ export function Conversation() {
   const atEnd = useRef(true);
   const [away, setAway] = useState(false);
 
+  const filled = useRef(false);
+  filled.current = turns.length > 0;
   const toEnd = () => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+    // What can be asked is read from its beginning.
+    if (box.current) box.current.scrollTop = filled.current ? box.current.scrollHeight : 0;
   };
   useEffect(() => {
     if (!box.current || !content.current) return;
     const scroller = box.current;
     const look = () => {
       atEnd.current = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
-      setAway(!atEnd.current);
+      setAway(filled.current && !atEnd.current);
     };
     const grown = new ResizeObserver(() => (atEnd.current ? toEnd() : look()));
     grown.observe(content.current);

@@ -1,7 +1,6 @@
 /** The strip at the top of a phone: mode and switch stay in sight. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { newChat } from "../sessions.js";
 import { change } from "../store.js";
 import { Icon } from "./icons.js";
 import { SettingsControls } from "./settings.js";
@@ -24,7 +23,6 @@ export function TopBar({ behind }) {
         <h2 id="settings-title" class="unseen">${t("settings")}</h2>
         <${SettingsControls} />
       </section>
-      <button type="button" class="quiet" aria-label=${t("newChat")} onClick=${newChat}><${Icon} name="plus" /></button>
     </header>
   `;
 }

@@ -15,7 +15,7 @@ export default {
   searchNone: "No search engine is available; answers come without search",
   on: "On",
   off: "Off",
-  byAi: "AI decides",
+  byAi: "by AI",
   agentNote: "In Agent mode the AI decides when to search",
   saidOn: "Web search is on",
   saidOff: "Web search is off",
