@@ -16,14 +16,13 @@ help:  ## Show what can be made
 setup:  ## Install what running needs, into .venv
 	@$(PYTHON) scripts/setup.py
 
-run: setup  ## Install everything, show the engines, make a first search, serve on http://127.0.0.1:8000
+run: setup  ## Install everything, Chinese statutes too, and serve the chat page on http://127.0.0.1:8000
 	@echo; echo '$$ qiusuo legal install --yes'
 	@UV="$(OWN_UV)" $(BIN)/qiusuo legal install --yes || \
 	  printf '\n!! %s\n!! %s\n\n' 'The statutes could not be installed: legal questions are searched on the web only.' \
 	    'Later, with a network: $(BIN)/qiusuo legal install'
+	@echo; echo '$$ qiusuo engines'
 	@$(BIN)/qiusuo engines || true
-	@echo; echo '$$ qiusuo search "求索 开源 搜索" --explain'
-	@$(BIN)/qiusuo search "求索 开源 搜索" --explain || true
 	@echo; echo '$$ qiusuo serve'
 	@$(BIN)/qiusuo serve
 

@@ -26,6 +26,7 @@ from qiusuo.chat.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.store import open_store
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
+from qiusuo.models import SearchType
 from qiusuo.server_settings import is_loopback
 from qiusuo.service import EngineStatus
 from qiusuo.web.backend import Backend, Extend, Extension
@@ -138,9 +139,10 @@ class ChatRoutes:
     async def config(self, _request: Request) -> Response:
         """Tell what the page shows of the set-up: model, engines, examples."""
         service = self.backend.service
-        taking_part = await service.available()
+        # Without any engine for the web, the statutes on this machine may still be searched.
+        taking_part = await service.available() or await service.available(SearchType.REGULATION)
         statuses = await service.status()
-        problem = await service.disabled()
+        problem = None if taking_part else await service.disabled()
         in_use = _engine_in_use(taking_part, statuses)
         return json_answer(
             {
