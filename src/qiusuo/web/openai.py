@@ -99,7 +99,7 @@ class OpenAiRoutes:
                 if not body.stream:
                     return json_answer(completion.whole(await _answer(following)))
                 begun = await _begun(following, self._ping_seconds)
-        except BaseException:
+        except BaseException:  # whatever it is, a hang-up too, nobody will read the answer any more
             await following.aclose()
             raise
         return TurnStream(following, _chunks(completion, following, begun, self._ping_seconds))
@@ -139,8 +139,7 @@ class Following:
             async with aclosing(self.turn.events()) as events:
                 async for event in events:
                     self._queue.put_nowait(event)
-        except Exception:
-            # The turn has ended with Done, so the client is told; here it is about who runs the server.
+        except Exception:  # the turn has ended with Done, so the client is told; this is for who runs the server
             logger.exception("a turn has failed")
 
 

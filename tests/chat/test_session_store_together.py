@@ -1,0 +1,233 @@
+"""Several servers and processes over one database of conversations."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from qiusuo.chat.events import TurnState
+from qiusuo.chat.session import Memory
+from qiusuo.chat.store import open_store
+from qiusuo.errors import ConfigurationError, SessionBusy, Unavailable
+from stores import Place, place, rows, store, turn, url, whole_turn
+
+__all__ = ["place", "store", "url"]  # fixtures
+
+
+class TestTogether:
+    async def test_of_fifty_claims_one_wins(self, place: Place) -> None:
+        one, other = place.server(), place.server()
+        session = (await one.create("ada")).id
+
+        async def claim(number: int) -> bool:
+            try:
+                await (one, other)[number % 2].begin_turn("ada", session, turn())
+            except SessionBusy:
+                return False
+            return True
+
+        assert sum(await asyncio.gather(*map(claim, range(50)))) == 1
+        assert len(await one.turns("ada", session)) == 1
+
+    async def test_of_fifty_heirs_one_wins(self, place: Place) -> None:
+        one, other = place.server(), place.server()
+        session = (await one.create("ada")).id
+        await one.begin_turn("ada", session, turn())
+        place.now += 61
+        calls = [(one, other)[n % 2].begin_turn("ada", session, turn()) for n in range(50)]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        assert sum(isinstance(outcome, Memory) for outcome in outcomes) == 1
+        assert {type(outcome) for outcome in outcomes} == {Memory, SessionBusy}
+        assert [r.state for r in await one.turns("ada", session)] == [TurnState.FAILED, TurnState.RUNNING]
+
+    async def test_many_conversations_at_once(self, place: Place) -> None:
+        servers = place.server(), place.server()
+
+        async def talk(number: int) -> None:
+            store = servers[number % 2]
+            session = (await store.create(f"user {number % 5}")).id
+            for _ in range(3):
+                await whole_turn(store, f"user {number % 5}", session)
+
+        await asyncio.gather(*map(talk, range(40)))
+        counts = [len(await servers[0].list(f"user {number}")) for number in range(5)]
+        assert counts == [8] * 5
+
+    async def test_servers_that_start_at_once_make_the_tables_once(self, place: Place) -> None:
+        await asyncio.gather(*(place.server().create("ada") for _ in range(12)))
+        assert len(await place.server().list("ada")) == 12
+
+    async def test_who_stops_waiting_does_not_break_the_store(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        for _ in range(20):
+            task = asyncio.ensure_future(store.change("ada", session, title="x"))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert (await store.change("ada", session, title="y")).title == "y"
+
+    async def test_a_beginning_that_was_cancelled_leaves_the_conversation_free(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        for steps in range(30):
+            task = asyncio.ensure_future(store.begin_turn("ada", session, turn()))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            if task.done():
+                await store.end_turn("ada", session, (await store.turns("ada", session))[-1], task.result())
+                continue
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            # What is under way comes to its end before the connections are closed.
+            await store.aclose()
+            assert (await store.get("ada", session)).running is None
+        assert {one.state for one in await store.turns("ada", session)} <= {TurnState.STOPPED, TurnState.FAILED}
+
+    def test_several_event_loops_use_one_store(self, url: str) -> None:
+        store = open_store(url)
+
+        async def make() -> int:
+            await store.create("ada")
+            return len(await store.list("ada"))
+
+        assert [asyncio.run(make()) for _ in range(3)] == [1, 2, 3]
+
+
+WORKER = """
+import asyncio, json, sys
+from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.session import new_id
+from qiusuo.chat.store import open_store
+from qiusuo.errors import SearchError
+
+async def main():
+    url, owner, session, now = sys.argv[1:]
+    store = open_store(url, clock=lambda: float(now))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    if session == "new":
+        print(json.dumps({"made": (await store.create(owner)).id}), flush=True)
+    else:
+        try:
+            await store.begin_turn(owner, session, TurnRecord(new_id(), "q"))
+        except SearchError as error:
+            print(json.dumps(error.to_dict()), flush=True)
+        else:
+            print(json.dumps({"claimed": True}), flush=True)
+    sys.stdin.readline()
+    await store.aclose()
+
+asyncio.run(main())
+"""
+
+
+@contextmanager
+def processes(count: int, *arguments: str) -> Iterator[list[subprocess.Popen[str]]]:
+    """Servers of their own that have loaded everything and wait for a line."""
+    command = [sys.executable, "-c", WORKER, *arguments]
+    started = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours
+        for _ in range(count)
+    ]
+    try:
+        for process in started:
+            assert line(process) == "ready"
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                assert pipe is not None
+                pipe.close()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def go(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+class TestProcesses:
+    async def test_of_two_processes_one_wins(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        with processes(2, place.url, "ada", session, str(place.now)) as started:
+            for process in started:
+                go(process)
+            answers = [json.loads(line(process)) for process in started]
+        assert sorted(answer.get("error", "won") for answer in answers) == ["SessionBusy", "won"]
+        assert len(await store.turns("ada", session)) == 1
+
+    async def test_processes_that_start_at_once_on_an_empty_database(self, place: Place) -> None:
+        with processes(4, place.url, "ada", "new", str(place.now)) as started:
+            for process in started:
+                go(process)
+            made = {json.loads(line(process))["made"] for process in started}
+        assert {one.id for one in await place.server().list("ada")} == made
+        assert len(made) == 4
+
+    async def test_a_process_that_was_killed_loses_its_turn(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        with processes(1, place.url, "ada", session, str(place.now)) as (process,):
+            go(process)
+            assert json.loads(line(process)) == {"claimed": True}
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        with pytest.raises(SessionBusy):
+            await store.begin_turn("ada", session, turn())
+        place.now += 60
+        await whole_turn(store, "ada", session)
+        assert [r.state for r in await store.turns("ada", session)] == [TurnState.FAILED, TurnState.DONE]
+
+
+class TestVersions:
+    async def test_a_newer_version_is_left_alone(self, place: Place) -> None:
+        store = place.server()
+        await store.create("ada")
+        await rows(store, "UPDATE qiusuo_schema SET version = 99")
+        for call in (place.server().create("ada"), place.server().database.look()):
+            with pytest.raises(ConfigurationError, match="version 99"):
+                await call
+
+    async def test_looking_creates_nothing(self, place: Place) -> None:
+        store = place.server()
+        await store.database.look()
+        assert place.file is None or not place.file.exists()
+        await store.create("ada")
+        assert await rows(store, "SELECT version FROM qiusuo_schema") == [1]
+        await store.database.look()
+
+    async def test_tables_that_were_taken_away_are_made_anew(self, place: Place) -> None:
+        store = place.server()
+        await store.create("ada")
+        for table in ("turns", "sessions", "schema"):
+            await rows(store, f"DROP TABLE qiusuo_{table}")
+        with pytest.raises(Unavailable, match="try again"):
+            await store.list("ada")
+        assert await store.list("ada") == []
+        await whole_turn(store, "ada", (await store.create("ada")).id)
+
+    def test_opening_is_cheap(self, url: str) -> None:
+        open_store(url)
+        started = time.perf_counter()
+        open_store(url)
+        assert time.perf_counter() - started < 0.05

@@ -1,0 +1,86 @@
+"""Databases of conversations for tests: the fixtures ``place`` and ``store`` over SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import text as sql
+
+from postgres_process import PostgresProcess, with_postgres
+from qiusuo.chat.events import TurnRecord, TurnState
+from qiusuo.chat.session import SessionStore, new_id
+from qiusuo.chat.store import open_store
+from qiusuo.chat.store_sql import SqlSessionStore
+from qiusuo.models import SearchResultItem
+
+START = 1_790_000_000.0
+
+
+@dataclass
+class Place:
+    """A database of its own; each server opens it anew."""
+
+    url: str
+    now: float = START
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    @property
+    def file(self) -> Path | None:
+        return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
+
+    def server(self, **limits: Any) -> SqlSessionStore:
+        store = open_store(self.url, clock=lambda: self.now, **limits)
+        self.stack.push_async_callback(store.aclose)
+        return store
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=with_postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'chat.db'}"
+    server: PostgresProcess = request.getfixturevalue("postgres")
+    return server.url(server.create())
+
+
+@pytest.fixture
+async def place(url: str) -> Any:
+    place = Place(url)
+    async with place.stack:
+        yield place
+
+
+@pytest.fixture
+def store(place: Place) -> SessionStore:
+    return place.server()
+
+
+def turn(question: str = "今天的新闻？", **values: Any) -> TurnRecord:
+    return TurnRecord(new_id(), question, created_at="2026-11-15T00:00:00.000+00:00", **values)
+
+
+async def whole_turn(
+    store: SessionStore, owner: str, session: str, question: str = "问", answer: str = "答", **options: Any
+) -> TurnRecord:
+    """Ask and answer, with two messages in the memory."""
+    record = turn(question)
+    memory = await store.begin_turn(owner, session, record, **options)
+    memory.starts[record.id] = len(memory.messages)
+    memory.messages += [{"type": "human", "content": question}, {"type": "ai", "content": answer}]
+    record.answer, record.state = answer, TurnState.DONE
+    await store.end_turn(owner, session, record, memory)
+    return record
+
+
+def result(name: str) -> SearchResultItem:
+    return SearchResultItem(name, f"https://{name}.example/", f"about {name}", f"{name}.example")
+
+
+async def rows(store: SqlSessionStore, statement: str) -> list[Any]:
+    """Run a statement beside the store and return the first column."""
+    async with store.database.engine.begin() as connection:
+        found = await connection.execute(sql(statement))
+        return list(found.scalars()) if found.returns_rows else []
