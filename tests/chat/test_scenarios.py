@@ -101,3 +101,13 @@ async def test_the_end_clears_the_cache() -> None:
         assert (await store.begin_turn("local", second.id, TurnRecord("t3", "新"))).cache.get("茶") is None
     finally:
         await store.aclose()
+
+
+def test_the_names_of_the_package_are_there() -> None:
+    import qiusuo.chat as package
+
+    assert dir(package) == package.__all__ == sorted(package._HOME)
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Chatter'"):
+        _ = package.Chatter

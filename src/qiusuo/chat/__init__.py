@@ -1,1 +1,63 @@
-"""Conversations over search: chat and agent turns, sessions, models (extra ``chat``)."""
+"""Conversations over search: chat and agent turns, sessions, models (extra ``chat``).
+
+::
+
+    from qiusuo.chat import Ask, Chat, ChatSettings, Memory, open_model
+
+    chat = Chat(service, open_model(settings))
+    async for event in chat.turn(Ask("What is RRF?", ChatSettings(search=True)), Memory()).events():
+        ...
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qiusuo.chat.chat import Chat, Turn
+    from qiusuo.chat.context import Ask
+    from qiusuo.chat.models import model_from, open_model
+    from qiusuo.chat.port import ModelInfo
+    from qiusuo.chat.session import ChatSettings, Memory, Mode
+    from qiusuo.chat.store import open_store
+
+# Loaded when first used: the names of a setting must not cost LangChain.
+_HOME = {
+    "Ask": "context",
+    "Chat": "chat",
+    "ChatSettings": "session",
+    "Memory": "session",
+    "Mode": "session",
+    "ModelInfo": "port",
+    "Turn": "chat",
+    "model_from": "models",
+    "open_model": "models",
+    "open_store": "store",
+}
+
+__all__ = [
+    "Ask",
+    "Chat",
+    "ChatSettings",
+    "Memory",
+    "Mode",
+    "ModelInfo",
+    "Turn",
+    "model_from",
+    "open_model",
+    "open_store",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'qiusuo.chat' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"qiusuo.chat.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

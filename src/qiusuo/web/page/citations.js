@@ -1,7 +1,17 @@
 /** Which check belongs to which citation in an answer. */
 import { t } from "./i18n.js";
 
-/** @import { CitationCheck, Turn } from "./types.js" */
+/** @import { CitationCheck, ClaimCheck, Turn } from "./types.js" */
+
+/** @type {WeakMap<Element, CitationCheck>} */
+const found = new WeakMap();
+// Characters that may stand between what is claimed and its citation.
+const GAP = 10;
+
+/** @param {Element} link @returns {CitationCheck | null} what the check says of a citation */
+export function checkOf(link) {
+  return found.get(link) ?? null;
+}
 
 /**
  * Mark the citations of a finished answer by what the check found.
@@ -10,46 +20,76 @@ import { t } from "./i18n.js";
  * @param {Turn} turn
  */
 export function markCitations(root, turn) {
-  const checks = checksByNumber(turn);
-  /** @type {Map<number, number>} */
-  const seen = new Map();
-  for (const link of root.querySelectorAll("a.cite")) {
-    if (!(link instanceof HTMLElement)) continue;
+  const links = [...root.querySelectorAll("a.cite")].filter((link) => link instanceof HTMLElement);
+  const checks = matched(links, turn.check?.report?.claims ?? []);
+  links.forEach((link, index) => {
     const number = Number(link.dataset.number);
-    const nth = seen.get(number) ?? 0;
-    seen.set(number, nth + 1);
-    const found = checks.get(number);
-    const check = found?.[Math.min(nth, found.length - 1)];
+    const check = checks[index];
     link.classList.remove("supported", "weak", "not_found");
-    link.dataset.nth = String(nth);
+    found.delete(link);
     const title = turn.sources.find((source) => source.number === number)?.title ?? "";
     const words = [t("citation", { number }), title];
     if (check) {
+      found.set(link, check);
       link.classList.add(check.support);
       words.push(t(check.support));
     }
     if (link.classList.contains("added")) words.push(t("added"));
     link.setAttribute("aria-label", words.filter(Boolean).join(" · "));
-  }
+  });
 }
 
 /**
- * @param {Turn} turn
- * @param {number} number
- * @param {number} nth which of the citations with that number
- * @returns {CitationCheck | null}
+ * Find the check of each citation: that of the claim which stands at it, in the order of the answer. Not every citation
+ * has one, and the claims are parts of the Markdown, so their words are compared.
+ *
+ * @param {HTMLElement[]} links
+ * @param {ClaimCheck[]} claims
+ * @returns {(CitationCheck | null)[]}
  */
-export function checkOf(turn, number, nth) {
-  const found = checksByNumber(turn).get(number);
-  return found?.[Math.min(nth, found.length - 1)] ?? null;
+function matched(links, claims) {
+  const words = claims.map((claim) => bare(claim.claim.replace(/^\d+[.)]\s/, "").replace(/\]\([^)\s]*\)/g, "]")));
+  /** @type {Set<CitationCheck>} */
+  const taken = new Set();
+  let from = 0;
+  return links.map((link) => {
+    const number = Number(link.dataset.number);
+    const [lead, following] = around(link);
+    const fits = claims.flatMap((claim, index) => {
+      const check = index >= from && stands(words[index], lead, following) && claim.citations.find((one) => one.number === number);
+      return check ? [{ check, index }] : [];
+    });
+    // The same number twice in a row has one check.
+    const best = fits.find(({ check }) => !taken.has(check)) ?? fits[0];
+    if (!best) return null;
+    taken.add(best.check);
+    from = best.index;
+    return best.check;
+  });
 }
 
-/** @param {Turn} turn @returns {Map<number, CitationCheck[]>} in the order of the answer */
-function checksByNumber(turn) {
-  /** @type {Map<number, CitationCheck[]>} */
-  const checks = new Map();
-  for (const claim of turn.check?.report?.claims ?? []) {
-    for (const check of claim.citations) checks.set(check.number, [...(checks.get(check.number) ?? []), check]);
+/** @param {HTMLElement} link @returns {[string, string]} the bare words of its block before and after it */
+function around(link) {
+  const block = link.closest(".block") ?? link;
+  const parts = ["", ""];
+  let side = 0;
+  const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const cited = walker.currentNode.parentElement?.closest("a.cite");
+    if (cited === link) side = 1;
+    else if (!cited) parts[side] += walker.currentNode.nodeValue;
   }
-  return checks;
+  return [bare(parts[0]), bare(parts[1])];
+}
+
+/** @param {string} claim @param {string} lead @param {string} following */
+function stands(claim, lead, following) {
+  if (!claim) return false;
+  const start = (lead + following).lastIndexOf(claim, lead.length);
+  return start >= 0 && lead.length - (start + claim.length) <= GAP;
+}
+
+/** @param {string} text @returns {string} its letters and digits */
+function bare(text) {
+  return text.replace(/[^\p{L}\p{N}]+/gu, "");
 }

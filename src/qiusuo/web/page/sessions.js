@@ -1,7 +1,7 @@
 /** Conversations: opened, begun, listed, renamed, deleted; and their settings. */
 import { ApiError, call, health, sessionPath } from "./api.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
-import { change, getState, say, toast } from "./store.js";
+import { change, defaultSettings, getState, say, toast } from "./store.js";
 import { announce, onAnnounced } from "./tabs.js";
 import { PENDING, UNSENT, attach, detach } from "./turns.js";
 
@@ -9,18 +9,25 @@ import { PENDING, UNSENT, attach, detach } from "./turns.js";
 
 const HISTORY_LENGTH = 100;
 const RETRY_MS = 2000;
+const UNWELL_MS = 5000;
 /** The server runs, but without conversations. */
 export const NO_CHAT = "no chat";
 
 /** The change of settings that is under way; what is sent next waits for it. @type {Promise<unknown>} */
 let saved = Promise.resolve();
 let changes = 0;
-/** Counts openings, so that a slow answer does not overwrite a later choice. */
-let opening = 0;
+/** What to go back to when a change is refused and there is no conversation yet. */
+let before = defaultSettings();
+/** Counts the conversations that were gone to, so that what was slow does not land in a later one. */
+let place = 0;
+/** The conversation that is shown or being fetched; blank for a new one. */
+let target = "";
+/** It is being fetched; what is asked or set meanwhile is meant for it. @type {Promise<unknown>} */
+let opened = Promise.resolve();
 
 /** Load everything the page starts with. */
 export async function start() {
-    try {
+  try {
     const [config] = await Promise.all([call("GET", "/api/chat/config"), loadHistory()]);
     change({ config, failed: "", locked: false });
   } catch (error) {
@@ -31,7 +38,9 @@ export async function start() {
     return;
   }
   void loadHealth();
-  await openFromAddress();
+  const { current } = getState();
+  if (current && current.id === addressed()) await load(current.id).catch(() => {});
+  else await openFromAddress();
 }
 
 async function loadHealth() {
@@ -39,13 +48,26 @@ async function loadHealth() {
   if (found) change({ findings: found.findings ?? [], healthy: found.status !== "down" });
 }
 
+/** Look again at what can be searched with. */
+export async function loadStatus() {
+  const config = call("GET", "/api/chat/config").then((fresh) => change({ config: fresh }));
+  await Promise.allSettled([config, loadHealth()]);
+}
+
 /** Look again at what may have changed elsewhere. */
-export async function refresh() {
+async function refresh() {
   const { current, locked, config } = getState();
   if (locked || !config) return;
-  const jobs = [loadHistory(), call("GET", "/api/chat/config").then((fresh) => change({ config: fresh }))];
+  const jobs = [loadHistory(), loadStatus()];
   if (current) jobs.push(load(current.id));
   await Promise.allSettled(jobs);
+}
+
+/** What is broken may be repaired at any time. */
+function watchRepairs() {
+  const { config, findings, healthy, locked } = getState();
+  const unwell = !healthy || findings.length > 0 || !config?.search.available || config.search.problem;
+  if (config && unwell && !locked && !document.hidden) void loadStatus();
 }
 
 export function watchOtherTabs() {
@@ -55,6 +77,7 @@ export function watchOtherTabs() {
     const { current } = getState();
     if (session && current?.id === session) void load(session).catch(() => {});
   });
+  setInterval(watchRepairs, UNWELL_MS);
   document.addEventListener("visibilitychange", () => document.hidden || void refresh());
   window.addEventListener("focus", () => void refresh());
   window.addEventListener("online", () => void refresh());
@@ -68,20 +91,42 @@ function addressed() {
 
 async function openFromAddress() {
   const id = addressed();
-  if (id === (getState().current?.id ?? "")) return;
+  if (id === target) return;
   if (!id) return newChat();
-  detach();
-  const mine = ++opening;
-  change({ loading: true, turns: [], drawer: false });
+  leave(id);
+  change({ current: null, loading: true, turns: [], drawer: false });
+  opened = open(id);
+  await opened;
+}
+
+/** @param {string} id */
+async function open(id) {
+  const mine = place;
   try {
     await load(id);
   } catch (error) {
-    if (mine !== opening) return;
-    toast(error instanceof ApiError && error.status === 404 ? t("gone") : messageOf(error), "error");
-    newChat();
+    if (mine !== place) return;
+    toast(messageOf(error), "error");
+    newChat({ instead: true });
   } finally {
-    if (mine === opening) change({ loading: false });
+    if (mine === place) change({ loading: false });
   }
+}
+
+/** Go elsewhere: nothing of what is under way here shall be shown there. @param {string} id */
+function leave(id) {
+  detach();
+  place++;
+  changes++;
+  target = id;
+  change({ saving: false });
+}
+
+/** The conversation that is shown was deleted elsewhere. */
+export function gone() {
+  toast(t("gone"), "error");
+  newChat({ instead: true });
+  void loadHistory().catch(() => {});
 }
 
 /**
@@ -90,14 +135,20 @@ async function openFromAddress() {
  * @param {string} id
  */
 async function load(id) {
-  const mine = opening;
-  /** @type {Session} */
-  const { turns, ...info } = await call("GET", sessionPath(id));
-  if (mine !== opening || (getState().current && getState().current?.id !== id && addressed() !== id)) return;
+  const mine = place;
+  /** @type {Session | null} */
+  const found = await call("GET", sessionPath(id)).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  });
+  if (mine !== place) return;
+  if (!found) return gone();
+  const { turns, ...info } = found;
   const { live, current, turns: shown } = getState();
   // A question that did not get through is known here only.
   const unsent = current?.id === id ? shown.filter((turn) => turn.id.startsWith(UNSENT)) : [];
-  const same = current?.id === id && current.updatedAt === info.updatedAt && shown.length === turns.length + unsent.length;
+  const asLong = current?.id === id && shown.length === turns.length + unsent.length;
+  const same = asLong && current.updatedAt === info.updatedAt && !info.running;
   if (live ? live === info.running || live === PENDING : same) {
     change({ current: info, ...settingsOf(info) });
     return;
@@ -111,32 +162,50 @@ function settingsOf(info) {
   return getState().saving ? {} : { settings: info.settings };
 }
 
-/** Begin a conversation: it takes the settings along and is known to the server from the first question on. */
-export function newChat() {
-  detach();
-  opening++;
+/**
+ * Begin a conversation: it takes the settings along and is known to the server from the first question on.
+ *
+ * @param {{instead?: boolean}} [how] `instead`: of one that is no more, so there is no way back
+ */
+export function newChat({ instead = false } = {}) {
+  leave("");
   change({ current: null, turns: [], loading: false, drawer: false });
-  if (location.hash) history.pushState(null, "", location.pathname);
-  document.getElementById("question")?.focus();
+  if (location.hash) history[instead ? "replaceState" : "pushState"](null, "", location.pathname);
+  focusQuestion();
 }
 
-/** @returns {Promise<SessionInfo>} the conversation, with its settings saved; made where there is none yet */
+/** Ready for typing; not on phones, where the keyboard would cover half of the page. */
+export function focusQuestion() {
+  if (!matchMedia("(pointer: coarse)").matches) document.getElementById("question")?.focus();
+}
+
+/**
+ * @returns {Promise<SessionInfo | null>} the conversation, with its settings saved; made where there is none yet; null
+ *   when another one was gone to meanwhile
+ */
 export async function ensureSession() {
+  const mine = place;
+  await opened;
   await saved;
-  return getState().current ?? (await createSession());
+  if (mine !== place) return null;
+  const session = getState().current ?? (await createSession());
+  return mine === place ? session : null;
 }
 
 /** @returns {Promise<SessionInfo>} */
 async function createSession() {
+  const mine = place;
   const { mode, search, engine, results } = getState().settings;
   // The switch keeps its place under agent mode, but can be set in chat mode only.
   const wanted = mode === "agent" ? { search, engine, results } : { mode, search, engine, results };
   /** @type {Session} */
   const { turns: _none, ...made } = await call("POST", "/api/chat/sessions", { settings: wanted });
   const info = mode === "agent" ? await call("PATCH", sessionPath(made.id), { settings: { mode } }) : made;
-  opening++;
-  change({ current: info });
-  history.replaceState(null, "", `#/s/${info.id}`);
+  if (mine === place) {
+    target = info.id;
+    change({ current: info });
+    history.replaceState(null, "", `#/s/${info.id}`);
+  }
   return info;
 }
 
@@ -147,19 +216,24 @@ async function createSession() {
  * @param {string} confirmation
  */
 export function changeSettings(values, confirmation) {
-  const before = getState().settings;
+  const { settings, saving } = getState();
+  if (!saving) before = settings;
   const mine = ++changes;
-  change({ settings: looking({ ...before, ...values }), saving: true });
+  const [here, meant] = [place, target];
+  change({ settings: looking({ ...settings, ...values }), saving: true });
   saved = saved.then(async () => {
+    await opened;
     try {
-      const { current } = getState();
-      const info = current ? await call("PATCH", sessionPath(current.id), { settings: values }) : await createSession();
+      const id = here === place ? getState().current?.id : meant;
+      if (!id && here !== place) return; // a new chat takes them along anyway
+      const info = id ? await call("PATCH", sessionPath(id), { settings: values }) : await createSession();
       // A later change is shown already.
-      change(mine === changes ? { settings: info.settings, current: info, saving: false } : { current: info });
+      if (mine === changes) change({ settings: info.settings, current: info, saving: false });
+      else if (here === place) change({ current: info });
       toast(confirmation);
       announce(info.id);
     } catch (error) {
-      if (mine === changes) change({ settings: before, saving: false });
+      if (mine === changes) change({ settings: getState().current?.settings ?? before, saving: false });
       toast(t("notSaved", { why: messageOf(error) }), "error");
     }
   });
@@ -207,13 +281,15 @@ export async function remove(id) {
     }
   }
   say(t("removed"));
-  if (getState().current?.id === id) newChat();
+  if (target === id) newChat({ instead: true });
   await loadHistory().catch(() => {});
-  announce(null);
+  announce(id);
 }
 
 /** @param {unknown} error @returns {string} */
 export function messageOf(error) {
-  if (error instanceof ApiError) return error.status === 0 ? t("cannotStart") : error.message;
+  if (error instanceof ApiError) {
+    return error.status === 0 ? t("cannotStart") : [error.message, error.fix].filter(Boolean).join(" ");
+  }
   return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@
 import { ApiError, call, openStream, sessionPath } from "./api.js";
 import { fold, newTurn } from "./fold.js";
 import { getLanguage, t } from "./i18n.js";
-import { ensureSession, loadHistory } from "./sessions.js";
+import { ensureSession, gone, loadHistory, loadStatus, messageOf } from "./sessions.js";
 import { readEvents } from "./sse.js";
 import { change, getState, say, toast } from "./store.js";
 import { announce } from "./tabs.js";
@@ -22,9 +22,11 @@ let following = null;
 
 /** One turn being followed: its record grows with the events and is shown once per frame. */
 class Following {
-  /** @param {string} session @param {Turn} turn */
+  /** @param {string} session blank while it is being made @param {Turn} turn */
   constructor(session, turn) {
     this.session = session;
+    /** What stood there when it was asked. */
+    this.before = getState().turns;
     this.turn = turn;
     this.last = -1;
     this.ended = false;
@@ -93,6 +95,11 @@ export function detach() {
   change({ live: null, lost: false });
 }
 
+/** @param {Following} mine */
+function unfollow(mine) {
+  if (following === mine) detach();
+}
+
 /**
  * Ask. With `replaces`, that turn and all after it make room.
  *
@@ -101,31 +108,37 @@ export function detach() {
  * @returns {Promise<boolean>} false when the question was not taken
  */
 export async function send(text, replaces) {
-  if (getState().live) return false;
-  const { mode, search } = getState().settings;
-  const turn = newTurn(PENDING, text, { mode, search });
-  const { turns } = getState();
+  const { live, settings, turns } = getState();
+  if (live) return false;
+  const turn = newTurn(PENDING, text, { mode: settings.mode, search: settings.search });
   const cut = replaces ? turns.findIndex((known) => known.id === replaces) : -1;
-  change({ turns: [...(cut < 0 ? turns : turns.slice(0, cut)), turn], live: PENDING });
-  let mine = null;
+  const kept = cut < 0 ? turns : turns.slice(0, cut);
+  // The server knows nothing of what did not get through.
+  const first = turns.slice(kept.length).find((known) => !known.id.startsWith(UNSENT));
+  const mine = new Following("", turn);
+  following = mine;
+  change({ turns: [...kept, turn], live: PENDING });
   try {
-    const { id } = await ensureSession();
-    mine = new Following(id, turn);
-    following = mine;
-    const known = replaces && !replaces.startsWith(UNSENT) ? { replaces } : {};
-    const response = await openStream("POST", sessionPath(id, "/turns"), {
-      body: { text, language: getLanguage(), ...known },
+    const session = await ensureSession();
+    if (!session || mine.left) return false;
+    mine.session = session.id;
+    const response = await openStream("POST", sessionPath(session.id, "/turns"), {
+      body: { text, language: getLanguage(), ...(first && { replaces: first.id }) },
       signal: mine.quit.signal,
     });
     void follow(mine, response);
     return true;
   } catch (error) {
-    if (mine?.left) return true;
+    if (mine.left) return true;
     following = null;
     if (error instanceof ApiError && error.status === 409) {
       change({ turns, live: null });
       toast(t("busy"), "error");
-      await reload(getState().current?.id ?? "");
+      await reload(mine.session).catch(() => {});
+      return false;
+    }
+    if (error instanceof ApiError && error.status === 404 && mine.session) {
+      gone();
       return false;
     }
     unsent(turn, error);
@@ -137,7 +150,7 @@ export async function send(text, replaces) {
 function unsent(turn, error) {
   const refused = error instanceof ApiError && error.status > 0;
   const notice = {
-    code: refused && error.code ? error.code : "lost_turn",
+    code: refused ? "refused" : "lost_turn",
     level: "error",
     title: "",
     message: error instanceof Error ? error.message : String(error),
@@ -188,7 +201,7 @@ async function follow(mine, first) {
         if (mine.ended || mine.left) break;
       }
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return;
+      if (error instanceof ApiError && error.status === 401) return unfollow(mine); // until there is a token
     }
     response = null;
     if (mine.ended || mine.left) break;
@@ -203,6 +216,7 @@ async function follow(mine, first) {
   following = null;
   change({ live: null, lost: false });
   void loadHistory().catch(() => {});
+  if (mine.turn.rounds.some((round) => round.state === "failed")) void loadStatus();
   announce(mine.session);
 }
 
@@ -244,7 +258,9 @@ async function poll(mine) {
         return;
       }
     } catch (error) {
-      if (error instanceof ApiError && (error.status === 404 || error.status === 401)) return;
+      if (mine.left) return;
+      if (error instanceof ApiError && error.status === 404) return gone();
+      if (error instanceof ApiError && error.status === 401) return unfollow(mine);
       change({ lost: true });
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -256,6 +272,7 @@ async function reload(session) {
   if (!session) return;
   /** @type {Session} */
   const { turns, ...info } = await call("GET", sessionPath(session));
+  if (getState().current?.id !== session) return;
   change({ current: info, turns });
   if (info.running) attach(session, info.running);
 }
@@ -263,15 +280,19 @@ async function reload(session) {
 /** Stop the turn that is being answered. */
 export async function stop() {
   const mine = following;
-  if (!mine || mine.turn.id === PENDING) {
-    // Not even sent, or not yet named: nothing of it is known to anybody.
-    if (mine) await waitForName(mine);
-    if (!mine || mine.turn.id === PENDING) return;
+  if (!mine) return;
+  if (!mine.session) {
+    // Not even sent: it goes back to where it was written.
+    detach();
+    change({ turns: mine.before });
+    return;
   }
+  await waitForName(mine);
+  if (mine.turn.id === PENDING || mine.left) return;
   try {
     await call("POST", sessionPath(mine.session, `/turns/${encodeURIComponent(mine.turn.id)}/stop`), {});
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) toast(error instanceof Error ? error.message : "", "error");
+    if (!(error instanceof ApiError && error.status === 404)) toast(messageOf(error), "error");
   }
 }
 
