@@ -158,6 +158,7 @@ class TestText:
             ("/search on", True),
             ("/", True),
             ("/Exit", True),
+            ("/?", True),
             ("/etc/hosts 是什么", False),
             ("a /b", False),
             ("", False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -43,3 +44,128 @@ def test_asking_for_vectors_without_the_extra_names_the_fix(tmp_path: Path, monk
     with pytest.raises(ConfigurationError) as caught:
         Importer(IndexFolder(tmp_path / "index"), with_vectors=True).run([write_sources(tmp_path / "sources")])
     assert "qiusuo[semantic]" in caught.value.fix
+
+
+class CountingEncoder:
+    """An encoder that remembers what it was given; the vector of a text is made of its characters."""
+
+    seen: ClassVar[list[str]] = []
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
+    def encode(self, texts: list[str]) -> Any:
+        import numpy as np
+
+        CountingEncoder.seen += texts
+        made = np.zeros((len(texts), semantic.DIMENSIONS), np.float32)
+        for row, text in enumerate(texts):
+            for character in text:
+                made[row, ord(character) % semantic.DIMENSIONS] += 1
+        return semantic.unit(made)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    CountingEncoder.seen = []
+    monkeypatch.setattr(semantic, "Encoder", CountingEncoder)
+    return CountingEncoder.seen
+
+
+ROWS = [(number, f"第{number}条 茶壶{'的盖子' * (number % 7)}{number}") for number in range(1, 201)]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@needs_encoder
+def test_a_killed_build_goes_on_and_gives_the_same_vectors(tmp_path: Path, counted: list[str]) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    killed.mkdir()
+    assert list(semantic.build_vectors(whole, ROWS))[-1] == len(ROWS)
+    assert sorted(counted) == sorted(text for _, text in ROWS)
+    counted.clear()
+    steps = semantic.build_vectors(killed, ROWS)
+    next(steps)
+    next(steps)
+    del steps  # the files are closed as when the process ends
+    done = len(counted)
+    with (killed / semantic.PARTIAL).open("ab") as file:
+        file.write(b"half a record")
+    list(semantic.build_vectors(killed, ROWS))
+    assert done < len(ROWS)
+    assert len(counted) == len(ROWS)
+    assert files(killed) == files(whole)
+
+
+@needs_encoder
+def test_texts_that_have_vectors_are_not_encoded_again(tmp_path: Path, counted: list[str]) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    list(semantic.build_vectors(first, ROWS))
+    counted.clear()
+    # Ids may change between generations, a repeated text is encoded once.
+    rows = [(number + 1000, text) for number, text in ROWS] + [(3000, "新的条文"), (3001, "新的条文")]
+    list(semantic.build_vectors(second, rows, known=first))
+    assert counted == ["新的条文"]
+    vectors = semantic.Vectors(second, semantic.Encoder())
+    assert (vectors.of([3000]) == vectors.of([3001])).all()
+    assert max(vectors.nearness(ROWS[4][1], 3, also=[1005]).values()) == 1.0
+
+
+@needs_encoder
+def test_vectors_of_a_former_version_without_keys_are_made_anew(tmp_path: Path, counted: list[str]) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    list(semantic.build_vectors(first, ROWS))
+    (first / semantic.KEYS).unlink()
+    counted.clear()
+    list(semantic.build_vectors(second, ROWS, known=first))
+    assert len(counted) == len(ROWS)
+
+
+@needs_encoder
+@pytest.mark.usefixtures("counted")
+def test_the_lens_turns_a_question_towards_articles(tmp_path: Path) -> None:
+    import numpy as np
+
+    list(semantic.build_vectors(tmp_path, [(1, "甲"), (2, "乙")]))
+    vectors = semantic.Vectors(tmp_path, semantic.Encoder())
+    vectors.lens = np.zeros((2, semantic.DIMENSIONS, 1), np.float32)
+    assert max((score, article) for article, score in vectors.nearness("甲", 2).items())[1] == 1
+    asked, wanted = vectors.of([1])[0], vectors.of([2])[0]
+    vectors.lens = np.stack([asked[:, None] * 3, wanted[:, None]])
+    assert max((score, article) for article, score in vectors.nearness("甲", 2).items())[1] == 2
+
+
+@needs_encoder
+def test_the_shipped_lens_is_small_and_whole() -> None:
+    import numpy as np
+
+    left, right = semantic.lens()
+    assert left.shape == right.shape == (semantic.DIMENSIONS, 64)
+    assert np.isfinite(left).all()
+    assert np.abs(left @ right.T).max() > 0.01
+    assert semantic.LENS.stat().st_size < 200_000
+
+
+@needs_encoder
+def test_an_import_into_an_index_with_vectors_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = write_sources(tmp_path / "sources")
+    Importer(IndexFolder(tmp_path / "index"), with_vectors=True).run([sources])
+    before = files_of_vectors(tmp_path / "index")
+    CountingEncoder.seen = []
+    monkeypatch.setattr(semantic, "Encoder", CountingEncoder)
+    build(tmp_path / "index", sources)
+    assert CountingEncoder.seen == []
+    assert files_of_vectors(tmp_path / "index") == before
+
+
+def files_of_vectors(index: Path) -> dict[str, bytes]:
+    generation = IndexFolder(index).current()
+    assert generation is not None
+    return {path.name: path.read_bytes() for path in generation.glob("vector*")}

@@ -68,6 +68,8 @@ class TestCitations:
             expect(card.locator("blockquote")).to_contain_text("2025 年 10 月 7 日发布")
             expect(card.locator("a")).to_have_attribute("href", PAGES[0]["url"])
             assert len(page.page.context.pages) == 1, "a touch shows the card, it does not leave the page"
+            page.page.wait_for_timeout(400)
+            expect(card).to_be_visible()
             page.page.keyboard.press("Escape")
             expect(card).to_have_count(0)
 
@@ -127,7 +129,7 @@ def test_searching_is_shown_with_query_and_engine_then_the_receipt(chromium: Bro
         page.ended()
         expect(row).to_contain_text("SearXNG · 找到 3 个来源")
         row.get_by_role("button", name="为什么用这个引擎").click()
-        expect(row.locator(".receipt")).to_contain_text("searxng")
+        expect(row.locator(".receipt")).to_contain_text("SearXNG 排在最前且可用")
         expect(row.locator(".receipt")).to_contain_text("成功")
         expect(page("#said")).to_have_text("回答完成")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -11,6 +12,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -21,6 +24,7 @@ from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
+from scripted_model import Reply, ScriptedModel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
 
@@ -187,3 +191,34 @@ def test_the_settings_do_not_show_tokens() -> None:
 def test_tokens_that_no_client_could_send(tokens: object) -> None:
     with pytest.raises(ConfigurationError, match="tokens"):
         Settings.load(tokens=tokens)
+
+
+def data_of(stream: httpx.Response) -> list[dict[str, Any]]:
+    lines = [line.removeprefix("data: ") for line in stream.iter_lines() if line.startswith("data: {")]
+    return [json.loads(line) for line in lines]
+
+
+def test_answers_that_run_end_in_good_order(tmp_path: Path) -> None:
+    settings = {"QIUSUO_DATABASE_URL": f"sqlite:///{tmp_path}/chat.db", "SEARXNG_URL": "http://127.0.0.1:9"}
+    with ScriptedModel(otherwise=Reply.hang("开头")) as model:
+        settings |= {"QIUSUO_MODEL": "openai:scripted", "QIUSUO_MODEL_BASE_URL": model.base_url}
+        settings |= {"QIUSUO_MODEL_API_KEY": model.key, "QIUSUO_MODEL_SEARCH": "off"}
+        with serving(**settings) as (process, url), httpx.Client(base_url=url, trust_env=False, timeout=20) as client:
+            session = client.post("/api/chat/sessions", json={}).json()["id"]
+            asked = {"model": "qiusuo-chat", "search": False, "stream": True}
+            asked["messages"] = [{"role": "user", "content": "你好"}]
+            with (
+                client.stream("POST", f"/api/chat/sessions/{session}/turns", json={"text": "你好"}) as page,
+                client.stream("POST", "/v1/chat/completions", json=asked) as program,
+            ):
+                process.send_signal(signal.SIGTERM)
+                events, chunks = data_of(page), data_of(program)
+            assert process.wait(20) == -signal.SIGTERM
+            assert process.stderr is not None
+            assert "Traceback" not in process.stderr.read()
+        assert (events[-1]["type"], events[-1]["state"], events[-1]["answer"]) == ("done", "stopped", "开头")
+        assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
+        with serving(**settings) as (_, url):
+            shown = httpx.get(f"{url}/api/chat/sessions/{session}", trust_env=False).json()
+        assert shown["running"] is None
+        assert [(turn["state"], turn["answer"]) for turn in shown["turns"]] == [("stopped", "开头")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from typing import Any, Final
@@ -14,11 +15,21 @@ from qiusuo.chat.context import Context
 from qiusuo.chat.events import Stage
 from qiusuo.chat.notices import notice, search_notice
 from qiusuo.chat.prompts import CHINESE, ENGLISH
-from qiusuo.errors import AllEnginesFailed, ConfigurationError, SearchError, UserRateLimited
+from qiusuo.errors import (
+    AllEnginesFailed,
+    ConfigurationError,
+    PageError,
+    SearchError,
+    Unavailable,
+    UserRateLimited,
+)
 from qiusuo.models import SearchResponse, SearchResultItem
+from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
-from qiusuo.tools.render import error_text
-from qiusuo.tools.specs import Toolbox, ToolOutput, ToolSpec, disabled_text
+from qiusuo.tools.render import error_text, neutral, untrusted
+from qiusuo.tools.specs import MAX_PAGE_CHARS, Toolbox, ToolOutput, ToolSpec, disabled_text
+
+logger = logging.getLogger(__name__)
 
 _SNIPPET_CHARS: Final = 300
 _ENTRY: Final = re.compile(r"(?m)^\[(\d+)\] ")
@@ -66,8 +77,9 @@ class AgentSearch(SearchTool):
         journal.status(Stage.SEARCHING, query)
         try:
             response = await self.find(query)
-        except SearchError as error:
-            raise self.desk.failed(number, self.name, query, error) from error
+        except Exception as error:
+            raise self.desk.failed(number, self.name, query, _known(error, self.name)) from error
+        await journal.read_laws(response)
         text, artifact = self.shown(response)
         journal.end_round(number, self.name, response, artifact["numbers"])
         if response.stale:
@@ -87,18 +99,33 @@ class AgentSpecTool(SpecTool):
         journal.status(Stage.READING if self.name == "fetch_page" else Stage.SEARCHING, subject)
         try:
             output = await self.spec.run(arguments, self.user)
-        except SearchError as error:
-            raise self.desk.failed(number, self.name, subject, error) from error
+        except Exception as error:
+            raise self.desk.failed(number, self.name, subject, _known(error, self.name)) from error
         items = found_in(self.name, output)
         numbers = context.memory.registry.add(subject, items)
         engine = "laws" if output.data.get("origin") == "index" else ""
         response = SearchResponse(subject, tuple(items), engine, search_time=output.data.get("searchTime", 0))
+        await journal.read_laws(response)
         journal.end_round(number, self.name, response, numbers)
         if self.name == "fetch_page":
             context.pages[numbers[0]] = output.data["text"]
             journal.page_was_read(items[0].url)
             return f"[{numbers[0]}] {output.text}", output.data
+        if self.name == "caseDetail" and numbers:
+            # It comes as JSON, for machines; here it is a source with a number, and words of others.
+            context.pages[numbers[0]] = output.data["results"][0].get("text", "")
+            document = truncate(neutral(output.text), MAX_PAGE_CHARS)
+            return f"[{numbers[0]}] {items[0].title}\n{untrusted(document)}", output.data
         return renumbered(output.text, numbers), output.data
+
+
+def _known(error: Exception, tool: str) -> SearchError:
+    """Return an error that can be told; for one of our own making the turn goes on as for any other."""
+    if isinstance(error, SearchError):
+        return error
+    logger.error("the tool %s has a fault", tool, exc_info=error)
+    kind = PageError if tool == "fetch_page" else Unavailable
+    return kind(f"The tool {tool} has a fault.", fix="The log tells more.")
 
 
 def found_in(tool: str, output: ToolOutput) -> list[SearchResultItem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
@@ -16,8 +17,9 @@ from qiusuo.chat import prompts
 from qiusuo.chat.agent_tools import Desk, tools_for
 from qiusuo.chat.answer import MessageText, conclude
 from qiusuo.chat.context import Context, finish_of
-from qiusuo.chat.history import remember
+from qiusuo.chat.history import as_words, remember
 from qiusuo.chat.notices import notice
+from qiusuo.chat.thinking import whole
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +82,8 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         messages: list[BaseMessage] = list(request.messages)
         if capped:
             context.journal.notice(notice("rounds_capped", context.language))
-            messages.append(HumanMessage(prompts.LAST_TURN[context.language]))
+            messages, results = as_words(messages, context.model.info.context_tokens // 2)
+            messages.append(HumanMessage(prompts.last_turn(results, context.language)))
         if request.system_message is not None:
             messages.insert(0, request.system_message)
         message = await self._ask(request, messages, tools)
@@ -98,9 +101,8 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         context = self._context
         # Recognised even where no tool may be called any more, so that no reader sees the JSON of one.
         names = [tool.name for tool in request.tools if isinstance(tool, BaseTool)]
-        if any(text.raw for text in self._messages):
-            context.journal.text("\n\n")
-        text = MessageText(context.journal, context.memory.registry.processor(), names)
+        lead = "\n\n" if any(text.raw for text in self._messages) else ""
+        text = MessageText(context.journal, context.memory.registry.processor(), names, lead=lead)
         self._messages.append(text)
         model: Any = request.model
         if tools:
@@ -110,7 +112,21 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         if not tools:
             return AIMessage(message.text, response_metadata=message.response_metadata)
         calls = [*message.tool_calls, *_repaired(message, names)][:_CALLS_AT_ONCE]
+        calls = _sound(calls, messages)
         return AIMessage(message.text, tool_calls=calls, response_metadata=message.response_metadata)
+
+
+def _sound(calls: Sequence[ToolCall], before: Sequence[BaseMessage]) -> list[ToolCall]:
+    """Return calls as every provider takes them back: with ids of their own, and arguments of whole characters."""
+    taken = {call["id"] for message in before if isinstance(message, AIMessage) for call in message.tool_calls}
+    sound: list[ToolCall] = []
+    for call in calls:
+        # Some servers give no id, or always the same.
+        own = call["id"] if call["id"] and call["id"] not in taken else f"call_{secrets.token_hex(6)}"
+        taken.add(own)
+        arguments = json.loads(whole(json.dumps(call["args"], ensure_ascii=False)))
+        sound.append(ToolCall(name=call["name"], args=arguments, id=own, type="tool_call"))
+    return sound
 
 
 def _repaired(message: AIMessage, tools: Sequence[str]) -> list[ToolCall]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from typing import Final
 
 from langchain_core.messages import ToolCall
 
@@ -12,23 +13,31 @@ from qiusuo.chat.journal import Journal
 from qiusuo.chat.notices import notice
 from qiusuo.chat.prompts import CHINESE
 from qiusuo.chat.text_calls import CallFilter
-from qiusuo.chat.thinking import ThinkFilter
+from qiusuo.chat.thinking import ThinkFilter, WholeCharacters
 from qiusuo.citations.additions import add_citations
 from qiusuo.citations.processor import CitationProcessor
 from qiusuo.citations.references import Reference
 from qiusuo.citations.support import check_support
 from qiusuo.errors import ModelBroken
 
+MAX_MESSAGE: Final = 500_000
+"""Characters of one message of the model, its thoughts included."""
+
 
 class MessageText:
     """The text of one message of the model on its way to the reader.
 
     Thoughts and tool calls written as text are left out, citations become links. ``raw`` is what the model meant to
-    say, with its plain markers.
+    say, with its plain markers. ``lead`` goes before it, if it says anything.
     """
 
-    def __init__(self, journal: Journal, processor: CitationProcessor, tools: Collection[str] = ()) -> None:
+    def __init__(
+        self, journal: Journal, processor: CitationProcessor, tools: Collection[str] = (), *, lead: str = ""
+    ) -> None:
         self._journal = journal
+        self._lead = lead
+        self._taken = 0
+        self._characters = WholeCharacters()
         self._thoughts = ThinkFilter()
         self._calls = CallFilter(tools)
         self._links = processor.stream()
@@ -38,13 +47,19 @@ class MessageText:
     def raw(self) -> str:
         return "".join(self._raw)
 
+    @property
+    def full(self) -> bool:
+        """Whether there is more than anybody reads: a model that finds no end must be stopped by somebody."""
+        return self._taken >= MAX_MESSAGE
+
     def know(self, references: Mapping[int, Reference]) -> None:
         """Make more sources known from here on."""
         self._links.add(references)
 
     def feed(self, piece: str) -> None:
         """Take the next piece of the message."""
-        text = self._calls.feed(self._thoughts.feed(piece))
+        self._taken += len(piece)
+        text = self._calls.feed(self._thoughts.feed(self._characters.feed(piece)))
         if text:
             self._give(text)
         elif self._thoughts.thinking:
@@ -52,7 +67,7 @@ class MessageText:
 
     def finish(self) -> list[ToolCall]:
         """End the message; return the tool calls that it has as text."""
-        late = self._calls.feed(self._thoughts.finish())
+        late = self._calls.feed(self._thoughts.feed(self._characters.finish()) + self._thoughts.finish())
         rest, calls = self._calls.finish()
         self._give(late + rest)
         self._journal.text(self._links.finish())
@@ -63,6 +78,7 @@ class MessageText:
             return
         if not self._raw:
             self._journal.status(Stage.ANSWERING)
+            self._journal.text(self._lead)
         self._raw.append(text)
         self._journal.text(self._links.feed(text))
 

@@ -7,7 +7,7 @@ import importlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from langchain_core.messages import AIMessage, HumanMessage
 
@@ -15,15 +15,15 @@ from qiusuo.chat import prompts
 from qiusuo.chat.chat_turn import chat_turn
 from qiusuo.chat.context import Ask, Context
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
-from qiusuo.chat.history import remember
-from qiusuo.chat.journal import Journal, LawCard
+from qiusuo.chat.history import remember, without_links
+from qiusuo.chat.journal import Journal
 from qiusuo.chat.native import native_search_for
 from qiusuo.chat.native_turn import native_turn
 from qiusuo.chat.notices import model_notice, notice
 from qiusuo.chat.port import Model, NativeSearch
 from qiusuo.chat.session import Memory, Mode, now
 from qiusuo.config import Settings
-from qiusuo.errors import InvalidQuery, ModelError, SearchError
+from qiusuo.errors import InvalidQuery, ModelError
 from qiusuo.legal.cards import law_card
 from qiusuo.pages import PageReader
 from qiusuo.roster import NATIVE
@@ -43,6 +43,8 @@ class Turn:
         self._chat = chat
         self._context = context
         self._task: asyncio.Task[None] | None = None
+        self._begun = False
+        self._stopped = False
 
     @property
     def record(self) -> TurnRecord:
@@ -58,7 +60,7 @@ class Turn:
         """Answer, and tell what happens. Whoever stops listening stops the turn."""
         if self._task is not None:
             raise RuntimeError("a turn is answered once")
-        self._task = asyncio.create_task(self._chat.work(self._context))
+        self._task = asyncio.create_task(self._work())
         try:
             async for event in self._context.journal.events():
                 yield event
@@ -69,8 +71,16 @@ class Turn:
 
     def stop(self) -> None:
         """Stop model and search at once; what there is of the answer stays."""
-        if self._task is not None:
+        self._stopped = True
+        # A task that is cancelled before its first step never runs, and nobody would hear of the turn's end.
+        if self._task is not None and self._begun:
             self._task.cancel()
+
+    async def _work(self) -> None:
+        self._begun = True
+        if self._stopped and self._task is not None:
+            self._task.cancel()
+        await self._chat.work(self._context)
 
 
 class Chat:
@@ -96,7 +106,8 @@ class Chat:
         self.settings = settings or service.settings
         self._own_reader = reader is None
         self._reader = reader or PageReader()
-        self._law_card: LawCard = _law_cards(service)
+        # One for all turns: opening an index takes a while.
+        self._laws = legal_handle(service.settings.legal_dir or "")
 
     def turn(self, ask: Ask, memory: Memory | None = None) -> Turn:
         """Return the turn for a question; nothing happens before its events are read.
@@ -120,7 +131,7 @@ class Chat:
             self.model,
             self.settings,
             self._reader,
-            legal=offered_legal_tools(self.service) if ask.settings.mode is Mode.AGENT else (),
+            legal=offered_legal_tools(self.service, self._laws) if ask.settings.mode is Mode.AGENT else (),
         )
         return Turn(self, context)
 
@@ -134,7 +145,7 @@ class Chat:
         finally:
             if ask.id not in context.memory.starts and journal.record.answer:
                 # Stopped or broken off: what was said so far has been said.
-                said = [HumanMessage(ask.question), AIMessage(journal.record.answer)]
+                said = [HumanMessage(ask.question), AIMessage(without_links(journal.record.answer))]
                 remember(context.memory, ask.id, said)
 
     async def _answer(self, context: Context) -> None:
@@ -168,22 +179,16 @@ class Chat:
         chat_model = await self.model.chat_model()
         return native_search_for(self.model.info, chat_model, vendor=None if own == "auto" else own)
 
+    def _law_card(self, url: str) -> dict[str, Any] | None:
+        try:
+            return law_card(self._laws, url) if self._laws.is_there() else None
+        except Exception:
+            # A result without a card is a result like any other.
+            logger.exception("there is no card for %s", url)
+            return None
+
     async def aclose(self) -> None:
         """Close the model, and the page reader if it is our own. The service stays its owner's."""
         await self.model.aclose()
         if self._own_reader:
             await self._reader.aclose()
-
-
-def _law_cards(service: SearchService) -> LawCard:
-    """Return what gives the cards of articles; without an index there are none."""
-    handle = legal_handle(service.settings.legal_dir or "")
-
-    def card(url: str) -> dict[str, object] | None:
-        try:
-            return law_card(handle, url) if handle.is_there() else None
-        except SearchError as error:
-            logger.warning("no card for %s: %s", url, error)
-            return None
-
-    return card

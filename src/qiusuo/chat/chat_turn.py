@@ -49,6 +49,7 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
         journal.fail_round(number, "web_search", query, error.message, attempts)
         journal.notice(search_notice(error, context.language))
         return error
+    await journal.read_laws(response)
     kept = CitationProcessor(response.results[: ask.settings.results])
     journal.end_round(number, "web_search", response, kept.numbers)
     if response.stale:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage, ToolCall
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
+from qiusuo.chat import prompts
 from qiusuo.chat.answer import MessageText
 from qiusuo.chat.events import Stage
-from qiusuo.chat.history import estimate_tokens, recall, trim
+from qiusuo.chat.history import estimate_tokens, recall, trim, with_shorter_results
 from qiusuo.chat.journal import Journal
 from qiusuo.chat.model_errors import stream_model
 from qiusuo.chat.notices import notice
@@ -29,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 _ANSWER_SHARE: Final = 4
 _OVERFLOW_TRIES: Final = 3
+TOO_LONG: Final = {"finish_reason": "length"}
+"""What is told of a message that was broken off because it found no end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +97,17 @@ class Context:
         """Let the model answer; its text goes to the reader as it comes, the whole message is returned.
 
         Raises:
-            ModelError: the model failed. ContextOverflow is dealt with here as long as history can be dropped.
+            ModelError: the model failed. ContextOverflow is dealt with here as long as something can be dropped.
         """
         self.journal.status(Stage.THINKING)
         for left in reversed(range(_OVERFLOW_TRIES)):
             try:
                 return await self._stream(model, messages, text)
             except ContextOverflow:
-                shorter = _without_oldest(messages)
-                if text.raw or not left or len(shorter) == len(messages):
+                shorter = _shorter(messages)
+                if text.raw or not left or shorter is None:
                     raise
-                logger.info("the model's context is too short; sending %d messages fewer", len(messages) - len(shorter))
+                logger.info("the model's context is too short; it is sent less")
                 self.journal.notice(notice("context_trimmed", self.language))
                 messages = shorter
         raise AssertionError("unreachable")
@@ -112,27 +116,29 @@ class Context:
         self, model: BaseChatModel | Runnable[Any, Any], messages: Sequence[BaseMessage], text: MessageText
     ) -> AIMessage:
         carrying: AIMessageChunk | None = None  # adding up every chunk would cost more than all the rest
+        facts: dict[str, Any] = {}
         stream = stream_model(model, messages, model=self.model.info.name, idle_timeout=self.settings.model_timeout)
-        async for chunk in stream:
-            piece = chunk.text
-            if piece:
-                text.feed(piece)
-            if chunk.tool_call_chunks or chunk.usage_metadata or chunk.response_metadata:
-                kept = chunk.model_copy(update={"content": ""})
-                carrying = kept if carrying is None else carrying + kept
-        written = text.finish()
-        return self._message(carrying, text.raw, written)
-
-    def _message(self, carrying: AIMessageChunk | None, text: str, written: list[ToolCall]) -> AIMessage:
+        async with aclosing(stream):
+            async for chunk in stream:
+                piece = chunk.text
+                if piece:
+                    text.feed(piece)
+                if chunk.response_metadata:
+                    facts |= chunk.response_metadata  # not added up: some servers tell twice why they stop
+                if chunk.tool_call_chunks or chunk.usage_metadata:
+                    kept = chunk.model_copy(update={"content": "", "response_metadata": {}})
+                    carrying = kept if carrying is None else carrying + kept
+                if text.full:
+                    break
+        calls = text.finish()
         if carrying is None:
-            return AIMessage(text, tool_calls=written)
+            carrying = AIMessageChunk(content="")
         self.journal.count_tokens(carrying.usage_metadata)
-        calls = [*carrying.tool_calls, *written]
         return AIMessage(
-            text,
-            tool_calls=calls,
+            text.raw,
+            tool_calls=[*carrying.tool_calls, *calls],
             invalid_tool_calls=carrying.invalid_tool_calls,
-            response_metadata=carrying.response_metadata,
+            response_metadata=TOO_LONG if text.full else facts,
         )
 
 
@@ -143,10 +149,16 @@ def finish_of(message: AIMessage) -> str:
     return {"end_turn": "stop", "max_tokens": "length", "MAX_TOKENS": "length", "STOP": "stop"}.get(reason, reason)
 
 
-def _without_oldest(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Return the messages without the oldest half of the turns before the last question."""
+def _shorter(messages: Sequence[BaseMessage]) -> list[BaseMessage] | None:
+    """Return less of the messages: without the oldest half of the turns before, else with shorter results of tools."""
     rules, rest = messages[0], list(messages[1:])
-    questions = [index for index, message in enumerate(rest) if isinstance(message, HumanMessage)]
-    if len(questions) < 2:  # noqa: PLR2004 - there is only the question itself
-        return list(messages)
-    return [rules, *rest[questions[len(questions) // 2] :]]
+    questions = [index for index, message in enumerate(rest) if _is_question(message)]
+    if len(questions) > 1:
+        return [rules, *rest[questions[len(questions) // 2] :]]
+    shorter = with_shorter_results(messages)
+    return shorter if shorter != list(messages) else None
+
+
+def _is_question(message: BaseMessage) -> bool:
+    # Directions to the model have the same role; what stands before them is what they are about.
+    return isinstance(message, HumanMessage) and not prompts.is_direction(message.text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
@@ -17,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 SIGN_OF_LIFE: Final = 10.0
 MAX_LIVE: Final = 500
+_NOT_SAVED: Final = "没有保存 Not saved"
 
 Numbered = tuple[int, Event]
 
@@ -73,12 +76,16 @@ class LiveTurn:
     async def _run(self) -> None:
         signs = asyncio.create_task(self._show_signs_of_life())
         try:
-            async for event in self._turn.events():
-                if isinstance(event, Done):
-                    # First saved, then told: who asks the next question at once must find the conversation free.
-                    signs.cancel()
-                    await self._save()
-                self._tell(event)
+            async with aclosing(self._turn.events()) as events:
+                async for event in events:
+                    if isinstance(event, Done):
+                        # First saved, then told: who asks the next question at once must find the conversation free.
+                        signs.cancel()
+                        await self._save()
+                    self._tell(event)
+        except Exception:
+            # The turn has ended with Done, so its readers are told; here it is about who runs the server.
+            logger.exception("a turn has failed")
         finally:
             signs.cancel()
             self._ended = True
@@ -99,7 +106,10 @@ class LiveTurn:
             logger.info("the conversation was deleted while its turn ran")
         except SearchError as error:
             logger.error("a turn could not be saved: %s", error)  # noqa: TRY400 - the message says it all
-            self._tell(Notice("not_saved", "error", "没有保存 Not saved", error.message, fix=error.fix))
+            self._tell(Notice("not_saved", "error", _NOT_SAVED, error.message, fix=error.fix))
+        except Exception:
+            logger.exception("a turn could not be saved")
+            self._tell(Notice("not_saved", "error", _NOT_SAVED, "日志里有详细信息。The log tells more."))
 
     async def _show_signs_of_life(self) -> None:
         while True:
@@ -162,12 +172,15 @@ class Conversations:
             if (live_owner, live_session) == (owner, session):
                 live.stop()
 
+    def stop(self) -> None:
+        """Stop every turn that runs here; each is saved, and its readers are told."""
+        for live in tuple(self._live.values()):
+            live.stop()
+
     async def aclose(self) -> None:
         """Stop what runs, save it, and close the store and the model."""
-        running = list(self._live.values())
-        for live in running:
-            live.stop()
-        for live in running:
+        self.stop()
+        for live in tuple(self._live.values()):
             await live.wait()
         await self.store.aclose()
         await self.chat.aclose()
@@ -176,9 +189,10 @@ class Conversations:
 def _joined(position: int, events: list[Event]) -> list[Numbered]:
     """Return events with their numbers; adjacent pieces of text are one, which has the number of the last."""
     joined: list[Numbered] = []
-    for number, event in enumerate(events, position):
-        if isinstance(event, Delta) and joined and isinstance(joined[-1][1], Delta):
-            joined[-1] = (number, Delta(joined[-1][1].text + event.text))
-        else:
-            joined.append((number, event))
+    for is_text, group in groupby(enumerate(events, position), lambda entry: isinstance(entry[1], Delta)):
+        run = list(group)
+        if is_text:
+            text = "".join(event.text for _, event in run if isinstance(event, Delta))
+            run = [(run[-1][0], Delta(text))]
+        joined += run
     return joined

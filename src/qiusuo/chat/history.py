@@ -16,11 +16,13 @@ from langchain_core.messages import (
 )
 
 from qiusuo.chat.session import Memory
+from qiusuo.text import truncate
 
 # Trimming to less than the limit leaves room for some turns, in which the beginning stays the same (prefix caches).
 _KEPT_SHARE: Final = 0.6
 _WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 _CHARS_PER_TOKEN: Final = 4
+_LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\(https?://[^\s()]+(?: "(?:[^"\\\n]|\\.)*")?\)')
 _PER_MESSAGE: Final = 4
 
 
@@ -61,19 +63,63 @@ def trim(memory: Memory, budget: int) -> int:
 def recall(memory: Memory, *, tools: bool) -> list[BaseMessage]:
     """Return the messages so far. Without tools, calls and their results are left out: no provider takes them then."""
     messages = messages_from_dict(memory.messages)
-    if tools:
-        return messages
+    return messages if tools else _spoken(messages)
+
+
+def as_words(messages: Sequence[BaseMessage], budget: int) -> tuple[list[BaseMessage], str]:
+    """Return messages without tool calls, and as plain text what the tools have returned since the last question.
+
+    For a model that may call no more tools: providers refuse calls and results in a request that offers none. Results
+    of more tokens than the budget are all cut by the same share.
+    """
+    last = max((index for index, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
+    results = [message.text for message in messages[last:] if isinstance(message, ToolMessage)]
+    share = budget / max(sum(map(estimate_tokens, results)), budget, 1)
+    return _spoken(messages), "\n\n".join(shortened(text, share) for text in results)
+
+
+def with_shorter_results(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Return messages in which what tools have returned is half as long."""
     return [
-        AIMessage(message.text) if isinstance(message, AIMessage) and message.tool_calls else message
+        message.model_copy(update={"content": shortened(message.text, 1 / 2)})
+        if isinstance(message, ToolMessage)
+        else message
         for message in messages
-        if not isinstance(message, ToolMessage) and (message.text or not isinstance(message, AIMessage))
     ]
+
+
+def shortened(text: str, share: float) -> str:
+    """Return that share of a tool's text. Its last line stays: it tells where the words of others end."""
+    if share >= 1:
+        return text
+    body, _, end = text.rpartition("\n")
+    return f"{truncate(body, int(len(body) * share))}\n{end}" if body else truncate(text, int(len(text) * share))
+
+
+def _spoken(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    spoken: list[BaseMessage] = []
+    for message in messages:
+        if isinstance(message, ToolMessage) or (isinstance(message, AIMessage) and not message.text):
+            continue
+        if not isinstance(message, AIMessage):
+            spoken.append(message)
+        elif spoken and isinstance(spoken[-1], AIMessage):
+            # What was said before a search and after it: many templates take no role twice in a row.
+            spoken[-1] = AIMessage(f"{spoken[-1].text}\n\n{message.text}")
+        else:
+            spoken.append(AIMessage(message.text))
+    return spoken
 
 
 def remember(memory: Memory, turn: str, messages: Sequence[BaseMessage]) -> None:
     """Append what was said in a turn."""
     memory.starts[turn] = len(memory.messages)
     memory.messages.extend(messages_to_dict([_plain(message) for message in messages]))
+
+
+def without_links(answer: str) -> str:
+    """Return an answer with plain markers in the place of links: the model is not to learn to write them itself."""
+    return _LINK.sub(r"[\1]", answer)
 
 
 def _plain(message: BaseMessage) -> BaseMessage:

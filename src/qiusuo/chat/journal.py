@@ -25,11 +25,14 @@ from qiusuo.chat.events import (
     Usage,
     fold,
 )
+from qiusuo.chat.notices import notice
+from qiusuo.chat.prompts import CHINESE
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem
 
 logger = logging.getLogger(__name__)
 
 _LAWS: Final = "laws"
+_BROKEN_OFF: Final = {True: "搜索没有完成，回答就结束了。", False: "The answer ended before the search did."}
 LawCard = Callable[[str], dict[str, Any] | None]
 """Gives what a card for an article of law shows, by its address."""
 
@@ -49,6 +52,7 @@ class Journal:
         self._search_ms = 0
         self._tokens: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
+        self._cards: dict[str, dict[str, Any] | None] = {}
 
     @property
     def ms(self) -> int:
@@ -56,7 +60,9 @@ class Journal:
         return round((time.perf_counter() - self._started) * 1000)
 
     def emit(self, event: Event) -> None:
-        """Tell of an event."""
+        """Tell of an event. After the end there are none: what still ran beside a failure is not heard any more."""
+        if self.record.state is not TurnState.RUNNING:
+            return
         fold(self.record, event)
         self._queue.put_nowait(event)
 
@@ -73,16 +79,30 @@ class Journal:
         if self.record.stage is not stage or detail:
             self.emit(Status(stage, detail))
 
-    def notice(self, notice: Notice) -> None:
+    def notice(self, told: Notice) -> None:
         """Tell the reader something, once."""
-        if all(known["code"] != notice.code or known["message"] != notice.message for known in self.record.notices):
-            self.emit(notice)
+        if all(known["code"] != told.code or known["message"] != told.message for known in self.record.notices):
+            self.emit(told)
 
     def begin_round(self, kind: str, query: str) -> int:
         """Tell that a search begins; return its number."""
         number = len(self.record.rounds) + 1
         self.emit(Round(number, kind, query, RoundState.RUNNING))
         return number
+
+    async def read_laws(self, response: SearchResponse) -> None:
+        """Read what the cards of the articles among the results show, before they are told of.
+
+        In a thread: an index is opened and read for it, in which time other conversations must not stand still.
+        """
+        wanted = [
+            item.url
+            for item in response.results
+            if item.url not in self._cards and (response.provider == _LAWS or _LAWS in item.engines)
+        ]
+        if wanted:
+            cards = await asyncio.to_thread(lambda: [self._law_card(url) for url in wanted])
+            self._cards.update(zip(wanted, cards, strict=True))
 
     def end_round(
         self, number: int, kind: str, response: SearchResponse, numbers: list[int], *, cached: bool | None = None
@@ -142,7 +162,10 @@ class Journal:
                 self._tokens[name] = self._tokens.get(name, 0) + int(usage[name])
 
     def finish(self, done: Done) -> None:
-        """End the turn."""
+        """End the turn. A search that still runs ends with it."""
+        for each in [each for each in self.record.rounds if each["state"] == RoundState.RUNNING]:
+            reason = _BROKEN_OFF[self.language == CHINESE]
+            self.emit(Round(each["number"], each["kind"], each["query"], RoundState.FAILED, reason=reason))
         self.emit(
             Usage(
                 self._tokens.get("input_tokens"),
@@ -169,7 +192,7 @@ class Journal:
             round=round_number,
             published_at=item.published_at,
             engines=item.engines,
-            law=self._law_card(item.url) if _LAWS in item.engines else None,
+            law=self._cards.get(item.url) if _LAWS in item.engines else None,
         )
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -179,9 +202,12 @@ class Journal:
         except asyncio.CancelledError:
             self.finish(Done(TurnState.STOPPED, self.record.answer, finish="stopped"))
             raise
-        finally:
+        except Exception:
             if self.record.state is TurnState.RUNNING:
+                self.notice(notice("server_error", self.language, level="error"))
                 self.finish(Done(TurnState.FAILED, self.record.answer, finish="error"))
+            raise
+        finally:
             self._queue.put_nowait(None)
 
     async def events(self) -> AsyncIterator[Event]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+from contextlib import aclosing
+from functools import partial
 
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
 from qiusuo.chat import prompts
 from qiusuo.chat.answer import MessageText, conclude
-from qiusuo.chat.context import Context, finish_of
+from qiusuo.chat.context import TOO_LONG, Context, finish_of
 from qiusuo.chat.events import Stage
-from qiusuo.chat.history import remember
+from qiusuo.chat.history import remember, without_links
 from qiusuo.chat.notices import notice
 from qiusuo.chat.port import NativePiece, NativeSearch, NativeSource
 from qiusuo.chat.session import Mode
@@ -38,12 +40,15 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
     context.journal.status(Stage.THINKING)
     last: AIMessageChunk | None = None
     try:
-        async for piece in native.answer(chat_model, messages):
-            text.know(rounds.take(piece))
-            text.feed(piece.text)
-            if piece.chunk is not None:
-                context.journal.count_tokens(piece.chunk.usage_metadata)
-                last = piece.chunk if piece.chunk.response_metadata else last
+        async with aclosing(native.answer(chat_model, messages)) as pieces:
+            async for piece in pieces:
+                text.know(rounds.take(piece))
+                text.feed(piece.text)
+                if piece.chunk is not None:
+                    context.journal.count_tokens(piece.chunk.usage_metadata)
+                    last = piece.chunk if piece.chunk.response_metadata else last
+                if text.full:
+                    break
     except ModelError as error:
         if text.raw:
             raise
@@ -53,20 +58,18 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
         return False
     text.finish()
     rounds.close()
+    # The numbers of the conversation stand in the linked text; the model's own words have those of the provider.
     answer = context.journal.record.answer
-    remember(context.memory, context.ask.id, [HumanMessage(question), AIMessage(answer)])
+    remember(context.memory, context.ask.id, [HumanMessage(question), AIMessage(without_links(answer))])
+    processor = registry.processor()
+    facts = last.response_metadata if last else {}
     await conclude(
         context.journal,
-        text.raw,
-        rounds.processor,
+        answer,
+        processor,
         pages=context.pages,
-        # In the linked text stand the numbers of the conversation, in the raw one those of the provider.
-        references=lambda _raw, heading: (
-            registry.references(answer, heading, since=since)
-            if agent
-            else registry.processor().references(answer, heading)
-        ),
-        finish=finish_of(AIMessage("", response_metadata=last.response_metadata if last else {})),
+        references=partial(registry.references, since=since) if agent else processor.references,
+        finish=finish_of(AIMessage("", response_metadata=TOO_LONG if text.full else facts)),
     )
     return True
 
@@ -82,11 +85,6 @@ class NativeRounds:
         self._query = ""
         self._items: list[SearchResultItem] = []
         self._known: dict[int, Reference] = {}
-
-    @property
-    def processor(self) -> CitationProcessor:
-        """Knows the sources by the numbers of the provider."""
-        return CitationProcessor.from_references(self._known)
 
     def take(self, piece: NativePiece) -> dict[int, Reference]:
         """Note queries and sources; return the new sources by the numbers that the text has for them."""

@@ -128,11 +128,17 @@ _WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
     ),
     "model_rejected": (
         "模型拒绝了这个请求",
-        "请换一种说法。",
+        "请换一种说法；若是内容过长，请缩短问题或开始新对话。",
         "The model refused this request",
-        "Try other words.",
+        "Try other words; where it is too long, shorten the question or begin a new conversation.",
     ),
     "model_broken": ("回答中断了", "请重试。", "The answer broke off", "Try again."),
+    "server_error": (
+        "回答失败",
+        "程序出错了，日志里有详细信息。请重试。",
+        "The answer failed",
+        "The program has a fault; its log tells more. Try again.",
+    ),
     "context_trimmed": (
         "较早的对话已省略",
         "对话太长，模型不再看到最早的部分。",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -68,7 +68,7 @@ class NativeSearch(Protocol):
 
     provider: str
 
-    def answer(self, model: BaseChatModel, messages: Sequence[BaseMessage]) -> AsyncIterator[NativePiece]:
+    def answer(self, model: BaseChatModel, messages: Sequence[BaseMessage]) -> AsyncGenerator[NativePiece]:
         """Stream an answer for which the model may search by itself.
 
         Raises:

@@ -133,6 +133,16 @@ def with_results(question: str, response: SearchResponse, language: str, *, limi
     return f"{results}\n\n{_QUESTION[language]}{question}"
 
 
+def last_turn(results: str, language: str) -> str:
+    """Return what ends the searches of an agent; ``results`` are those of its last ones."""
+    return f"{results}\n\n{LAST_TURN[language]}".lstrip()
+
+
+def is_direction(text: str) -> bool:
+    """Tell whether a message in the user's role is a direction of ours and no question."""
+    return text.endswith(tuple(LAST_TURN.values()))
+
+
 def after_failure(question: str, language: str) -> str:
     """Return a question for which the search failed."""
     return f"{with_date(question, language)}\n{_FAILED[language]}"

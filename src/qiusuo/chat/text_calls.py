@@ -18,7 +18,7 @@ from langchain_core.messages import ToolCall
 # Where a call may begin: at the start of a line.
 _BEGIN: Final = re.compile(
     r"(?<=\n)[ \t]*(?:<tool_call>|<\|tool_call\|>|<\|python_tag\|>|\[TOOL_CALLS\]"
-    r"|(?:```(?:json|tool_call|tool_code|tool)?[ \t]*\n\s*)?\[?\s*\{)"
+    r"|(?:```(?:json|tool_call|tool_code|tool)?[ \t]*\n\s*)?\[?\s*\{(?=\s*(?:\"|\Z)))"
 )
 # What may grow into such a beginning.
 _MAY_BEGIN: Final = re.compile(

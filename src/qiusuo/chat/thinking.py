@@ -1,9 +1,12 @@
-"""Leaves out what models think aloud (``<think>…</think>``), while the text streams in."""
+"""Puts right what models send, while the text streams in: thoughts (``<think>…</think>``) and halves of characters."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_FIRST_HALF: Final = re.compile("[\ud800-\udbff]\\Z")
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
 
@@ -49,3 +52,30 @@ class ThinkFilter:
     def _settle(self, text: str) -> str:
         self._settled, self._inside, self._held = True, False, ""
         return text
+
+
+class WholeCharacters:
+    """Joins halves of characters: some servers cut their text anywhere in UTF-16, and no JSON may carry a half."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece; return the text that has only whole characters."""
+        text = self._held + piece
+        self._held = ""
+        if not _HALF.search(text):
+            return text
+        if _FIRST_HALF.search(text):
+            text, self._held = text[:-1], text[-1]
+        return whole(text)
+
+    def finish(self) -> str:
+        """End the text; return what stands for a half that was left over."""
+        held, self._held = self._held, ""
+        return whole(held)
+
+
+def whole(text: str) -> str:
+    """Return a text whose halves of characters are joined, or replaced where the other half is missing."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

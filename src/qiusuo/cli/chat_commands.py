@@ -25,7 +25,7 @@ from qiusuo.roster import NATIVE
 from qiusuo.text import visible
 
 # "/etc/hosts …" is a question, "/sources" a command.
-_COMMAND: Final = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
+_COMMAND: Final = re.compile(r"/([A-Za-z]*|\?)(?:\s+(.*))?", re.DOTALL)
 _SHOWN_TURNS: Final = 20
 _SHOWN_SESSIONS: Final = 20
 

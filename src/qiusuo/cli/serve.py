@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Searches end by themselves after SEARCH_TIMEOUT; longer than this nobody waits for a server to stop.
 SHUTDOWN_SECONDS: Final = 10
+# What is being answered may still become whole in this time; then it is stopped in good order.
+ANSWER_SECONDS: Final = 3
 BACKLOG: Final = 2048
 
 
@@ -101,11 +103,20 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
 
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
+            timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, app.stop_streams)
+            try:
+                await super().shutdown(sockets)
+            finally:
+                timer.cancel()
+
     async def serve() -> None:
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
         notices = asyncio.create_task(_show_notices(app, err))
         try:
-            await uvicorn.Server(config).serve(sockets=[listener])
+            await Server(config).serve(sockets=[listener])
         finally:
             notices.cancel()
 

@@ -191,12 +191,14 @@ class Importer:
         # An index with vectors keeps them, unless the encoder has been uninstalled meanwhile.
         had_vectors = current is not None and (current / semantic.VECTORS).is_file() and semantic.is_installed()
         if not (self.with_vectors or had_vectors) or not count:
+            (self.folder.staging / semantic.PARTIAL).unlink(missing_ok=True)
             return
         rows = (
             (article_id, semantic.article_text(law.removeprefix(STATE), headings.split("\n"), text))
             for article_id, law, headings, text in _articles(database)
         )
-        for done in semantic.build_vectors(self.folder.staging, rows, threads=min(4, os.cpu_count() or 1)):
+        threads = min(4, os.cpu_count() or 1)
+        for done in semantic.build_vectors(self.folder.staging, rows, threads, known=current):
             self.tell(ImportStep("vectors", done / count))
 
 

@@ -33,7 +33,7 @@ LEVEL_WEIGHT = 0.2
 CITED_WEIGHT = 0.05
 SIZE_WEIGHT = 0.3
 SIZE_CAP = 250
-SEMANTIC_WEIGHT = 0.9
+SEMANTIC_WEIGHT = 1.25
 _CORE_KINDS = frozenset({LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION})
 
 
@@ -91,20 +91,27 @@ class LegalIndex:
         self, question: str, limit: int, versions: Collection[int] | None = None, *, semantic: bool = True
     ) -> list[Hit]:
         """Return the articles that fit the words best, only those of the given versions."""
-        found = self._articles.search(question_tokens(question), ARTICLE_WEIGHTS, max(CANDIDATES, limit))
-        scores = {hit.id: hit.score for hit in found}
-        best = found[0].score if found else 1.0
-        near = self.vectors.nearness(question, CANDIDATES, scores) if semantic and self.vectors is not None else {}
+        words = self.word_scores(question, max(CANDIDATES, limit))
+        near = self.vectors.nearness(question, CANDIDATES, words) if semantic and self.vectors is not None else {}
         ranked: list[Hit] = []
-        for article_id in {**scores, **near}:
+        for article_id in {**words, **near}:
             version = self._version_of[article_id]
             if versions is None or version in versions:
-                words = scores.get(article_id, 0.0) / best
-                ranked.append(
-                    Hit(article_id, words + self._priors[version] + SEMANTIC_WEIGHT * near.get(article_id, 0.0))
-                )
+                score = words.get(article_id, 0.0) + self._priors[version]
+                ranked.append(Hit(article_id, score + SEMANTIC_WEIGHT * near.get(article_id, 0.0)))
         ranked.sort(key=lambda hit: (-hit.score, hit.id))
         return ranked[:limit]
+
+    def word_scores(
+        self, question: str, limit: int, weights: Mapping[str, float] = ARTICLE_WEIGHTS
+    ) -> dict[int, float]:
+        """Return the articles that share words with a question, with their scores relative to the best."""
+        found = self._articles.search(question_tokens(question), weights, limit)
+        return {hit.id: hit.score / found[0].score for hit in found}
+
+    def prior_of(self, article_id: int) -> float:
+        """Return the prior of the law that an article stands in."""
+        return self._priors[self._version_of[article_id]]
 
     def rank_cases(self, words: str, limit: int, case_type: str = "") -> list[Hit]:
         """Return the judgments that fit the words best, only those of a type if one is given."""

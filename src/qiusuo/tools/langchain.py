@@ -110,7 +110,8 @@ class SearchTool(BaseTool):
         return replace(response, cached=True, search_time=0)
 
     def _keep(self, query: str, response: SearchResponse) -> None:
-        if self.cache is not None:
+        # What came from an old cache entry because all engines failed is asked for again.
+        if self.cache is not None and not response.stale:
             self.cache.put(query.strip(), response)
 
     def shown(self, response: SearchResponse) -> tuple[str, dict[str, Any]]:

@@ -188,9 +188,12 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
     )
 
 
-def offered_legal_tools(service: SearchService) -> tuple[ToolSpec, ...]:
-    """Return the legal tools where an index is installed, nothing where there is none or it cannot be read."""
-    handle = legal_handle(service.settings.legal_dir or "")
+def offered_legal_tools(service: SearchService, handle: IndexHandle | None = None) -> tuple[ToolSpec, ...]:
+    """Return the legal tools where an index is installed, nothing where there is none or it cannot be read.
+
+    Who asks more than once gives a handle: each has to open the index anew.
+    """
+    handle = handle or legal_handle(service.settings.legal_dir or "")
     try:
         there = handle.is_there()
     except SearchError:

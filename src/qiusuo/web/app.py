@@ -20,7 +20,7 @@ from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
 from qiusuo.web.auth import Tokens
-from qiusuo.web.backend import Backend, Extend
+from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.errors import Refusal
 from qiusuo.web.guard import Guard, known_hosts
 from qiusuo.web.guide import docs_routes
@@ -74,6 +74,13 @@ class QiusuoApp(FastAPI):
     """FastAPI whose document tells what the routes really do."""
 
     backend: Backend
+    extensions: Sequence[Extension]
+
+    def stop_streams(self) -> None:
+        """End the streams that may take long, in good order: for a server that is told to stop."""
+        for extension in self.extensions:
+            if extension.stop is not None:
+                extension.stop()
 
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document."""
@@ -134,6 +141,7 @@ def create_app(
         exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _broken},
     )
     app.backend = backend
+    app.extensions = added
     for router in (*ROUTERS, *legal_routers()):
         app.include_router(router(backend))
     pages = [home_route(), *page_routes(), *docs_routes()]

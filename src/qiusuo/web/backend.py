@@ -44,11 +44,13 @@ class Backend:
 class Extension:
     """Something else that the server offers: its routes, and what must run as long as the server does.
 
-    The guard stands before it too; the user is in ``scope["state"]["user"]``.
+    The guard stands before it too; the user is in ``scope["state"]["user"]``. ``stop`` ends streams that would keep
+    the server from stopping: a lifespan ends only after them.
     """
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[Any]] | None = field(default=None)
+    stop: Callable[[], None] | None = field(default=None)
 
 
 Extend = Callable[[Backend], Extension]

@@ -99,7 +99,7 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
             finally:
                 await conversations.aclose()
 
-        return Extension(ChatRoutes(backend, conversations).routes(), lifespan)
+        return Extension(ChatRoutes(backend, conversations).routes(), lifespan, conversations.stop)
 
     return extend
 

@@ -33,6 +33,11 @@ LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 
 _LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_POLICY: Final = b"content-security-policy"
+_NOTHING: Final = (_POLICY, b"default-src 'none'; frame-ancestors 'none'")
+"""For what is no page: shown as one all the same, it can do nothing."""
+_PARTS: Final = "/page/"
+"""Of the page: they say it themselves where it matters; scripts and styles are many, and obey the page's policy."""
 _POLICY_VIOLATION: Final = 1008
 
 Headers = Mapping[bytes, bytes]
@@ -109,7 +114,10 @@ class Guard:
 
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+                own = list(message.get("headers", ()))
+                said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
+                policy = () if said else (_NOTHING,)
+                message["headers"] = [*own, *_HEADERS, *policy]
                 self._metrics.request_ended(self._route(scope), scope["method"], message["status"])
             await send(message)
 

@@ -43,7 +43,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 def openai_extension(backend: Backend, *, ping_seconds: float = PING_SECONDS) -> Extension:
     """Return the endpoints; they answer with the chat that ``chat_extension`` has left behind."""
     api = OpenAiRoutes(backend.parts["conversations"], ping_seconds)
-    return Extension(api.routes())
+    return Extension(api.routes(), stop=api.stop)
 
 
 class OpenAiRoutes:
@@ -62,6 +62,11 @@ class OpenAiRoutes:
             ("/v1/models/{model}", "GET", self.model),
         ]
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
+
+    def stop(self) -> None:
+        """Stop every turn that runs; its client gets what there is of the answer."""
+        for following in tuple(self._running):
+            following.turn.stop()
 
     async def models(self, _request: Request) -> Response:
         """List the models."""

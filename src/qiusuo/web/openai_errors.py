@@ -29,6 +29,7 @@ _MODEL_STATUSES: Final = {
     "model_unavailable": HTTPStatus.SERVICE_UNAVAILABLE,
     "model_not_configured": HTTPStatus.SERVICE_UNAVAILABLE,
     "model_rejected": HTTPStatus.BAD_REQUEST,
+    "server_error": HTTPStatus.INTERNAL_SERVER_ERROR,
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
@@ -10,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from qiusuo.chat.context import Ask
-from qiusuo.chat.history import remember
+from qiusuo.chat.history import remember, without_links
 from qiusuo.chat.session import ChatSettings, Memory, Mode
 from qiusuo.web.errors import invalid_body
 from qiusuo.web.openai_errors import ApiError, unknown_model, unsupported
@@ -23,10 +22,8 @@ NOTICE_MARK: Final = "> ⚠️ "
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 # What we ourselves have put below an answer. Sent back to the model, it would only learn to write such lists.
-_OWN_LINE: Final = r"\n|### 第 \d+ 轮：[^\n]*|- (?:\[|已列于前)[^\n]*|" + NOTICE_MARK + r"[^\n]*"
-_OWN_TAIL: Final = re.compile(r"\n\n## (?:参考文献|References)\n(?:" + _OWN_LINE + r")*\Z")
-_OWN_NOTICES: Final = re.compile(r"(?:\n\n" + NOTICE_MARK + r"[^\n]*)+\Z")
-_OWN_LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\(https?://[^\s()]+(?: "(?:[^"\\\n]|\\.)*")?\)')
+_HEADINGS: Final = ("## 参考文献", "## References")
+_LISTED: Final = ("### 第 ", "### Round ", "- [", "- 已列于前", "- Listed before")
 
 
 class _Lenient(BaseModel):
@@ -181,7 +178,24 @@ def _memory(said: list[tuple[str, str]]) -> Memory:
 
 def _as_the_model_said(text: str) -> str:
     """Return an earlier answer without what was added to it: links are plain markers again."""
-    return _OWN_LINK.sub(r"[\1]", _OWN_NOTICES.sub("", _OWN_TAIL.sub("", text))).strip()
+    return without_links(_without_own_tail(text)).strip()
+
+
+def _without_own_tail(text: str) -> str:
+    # Line by line from the end, not by a pattern: on an answer full of such lines it would take minutes.
+    lines = text.split("\n")
+    end = _without_last(lines, len(lines), (NOTICE_MARK,))
+    heading = _without_last(lines, end, _LISTED) - 1
+    if heading > 0 and lines[heading] in _HEADINGS and not lines[heading - 1]:
+        end = heading
+    return "\n".join(lines[:end])
+
+
+def _without_last(lines: list[str], end: int, beginnings: tuple[str, ...]) -> int:
+    """Return where the last lines begin that are empty or begin so."""
+    while end and (not lines[end - 1] or lines[end - 1].startswith(beginnings)):
+        end -= 1
+    return end
 
 
 def _text(message: ChatMessage, index: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, ClassVar, Final, cast
 
@@ -81,7 +81,7 @@ class StreamedSearch(ABC):
         """Return the messages with which the answer goes on; none if it is complete."""
         return []
 
-    async def answer(self, model: BaseChatModel, messages: Sequence[BaseMessage]) -> AsyncIterator[NativePiece]:
+    async def answer(self, model: BaseChatModel, messages: Sequence[BaseMessage]) -> AsyncGenerator[NativePiece]:
         """Stream an answer for which the model may search by itself. See :class:`qiusuo.chat.port.NativeSearch`."""
         reader, told = self.reader(), False
         try:

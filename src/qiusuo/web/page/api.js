@@ -1,4 +1,5 @@
 /** Requests to our own server, and how they fail. */
+import { recall, remember } from "./memory.js";
 import { change } from "./store.js";
 
 const TOKEN = "qiusuo.token";
@@ -18,12 +19,12 @@ export class ApiError extends Error {
 
 /** @param {string} token */
 export function keepToken(token) {
-  sessionStorage.setItem(TOKEN, token);
+  remember("sessionStorage", TOKEN, token);
 }
 
 /** @param {Record<string, string>} more */
 function headers(more) {
-  const token = sessionStorage.getItem(TOKEN);
+  const token = recall("sessionStorage", TOKEN);
   return token ? { ...more, Authorization: `Bearer ${token}` } : more;
 }
 
@@ -70,7 +71,11 @@ export async function call(method, path, body) {
  * @returns {Promise<any>} the state of searching; told with 503 when it is down
  */
 export async function health(language) {
-  const response = await fetch(`/api/health?lang=${language}`, { headers: headers({}), cache: "no-store" });
+  const response = await fetch(`/api/health?lang=${language}`, {
+    headers: headers({}),
+    cache: "no-store",
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
   return response.status === 401 ? null : response.json();
 }
 

@@ -1,5 +1,6 @@
 /** Which check belongs to which citation in an answer. */
 import { t } from "./i18n.js";
+import { readable } from "./markdown.js";
 
 /** @import { CitationCheck, ClaimCheck, Turn } from "./types.js" */
 
@@ -48,7 +49,7 @@ export function markCitations(root, turn) {
  * @returns {(CitationCheck | null)[]}
  */
 function matched(links, claims) {
-  const words = claims.map((claim) => bare(claim.claim.replace(/^\d+[.)]\s/, "").replace(/\]\([^)\s]*\)/g, "]")));
+  const words = claims.map((claim) => bare(plain(claim.claim)));
   /** @type {Set<CitationCheck>} */
   const taken = new Set();
   let from = 0;
@@ -85,8 +86,13 @@ function around(link) {
 /** @param {string} claim @param {string} lead @param {string} following */
 function stands(claim, lead, following) {
   if (!claim) return false;
-  const start = (lead + following).lastIndexOf(claim, lead.length);
+  const start = (lead + following).lastIndexOf(claim, Math.max(0, lead.length - 1));
   return start >= 0 && lead.length - (start + claim.length) <= GAP;
+}
+
+/** @param {string} claim @returns {string} without what Markdown does not show */
+function plain(claim) {
+  return readable(claim.replace(/^\d+[.)]\s/, "").replace(/\]\([^)\s]*\)/g, "]"));
 }
 
 /** @param {string} text @returns {string} its letters and digits */

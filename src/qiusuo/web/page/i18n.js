@@ -1,4 +1,5 @@
 /** The page's language and appearance: chosen by the reader, else by the browser; remembered. */
+import { recall, remember } from "./memory.js";
 import en from "./words/en.js";
 import zh from "./words/zh.js";
 
@@ -12,24 +13,6 @@ const THEME = "qiusuo.theme";
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
-/** @param {string} key @returns {string | null} null where the browser keeps nothing */
-function remembered(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} key @param {string} value */
-function remember(key, value) {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // Private windows of some browsers refuse; then it holds until the page is closed.
-  }
-}
-
 /** @type {Language} */
 let language = readLanguage();
 /** @type {Theme} */
@@ -37,14 +20,14 @@ let theme = readTheme();
 
 /** @returns {Language} */
 function readLanguage() {
-  const kept = remembered(LANGUAGE);
+  const kept = recall("localStorage", LANGUAGE);
   if (kept === "zh" || kept === "en") return kept;
   return /^zh\b/i.test(navigator.language) ? "zh" : "en";
 }
 
 /** @returns {Theme} */
 function readTheme() {
-  const kept = remembered(THEME);
+  const kept = recall("localStorage", THEME);
   return kept === "light" || kept === "dark" ? kept : "auto";
 }
 
@@ -59,14 +42,14 @@ export function getTheme() {
 /** @param {Language} chosen */
 export function setLanguage(chosen) {
   language = chosen;
-  remember(LANGUAGE, chosen);
+  remember("localStorage", LANGUAGE, chosen);
   applyPreferences();
 }
 
 /** @param {Theme} chosen */
 export function setTheme(chosen) {
   theme = chosen;
-  remember(THEME, chosen);
+  remember("localStorage", THEME, chosen);
   applyPreferences();
 }
 

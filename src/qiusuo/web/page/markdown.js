@@ -36,6 +36,18 @@ export function isWeb(url) {
   }
 }
 
+/** @param {string} url @returns {string} for reading: 中文 instead of %E4%B8%AD…, as far as nothing can hide in it */
+export function readable(url) {
+  return url.replace(/(?:%[89a-f][0-9a-f])+/gi, (coded) => {
+    try {
+      const plain = decodeURIComponent(coded);
+      return /^[\p{L}\p{M}\p{N}]+$/u.test(plain) ? plain : coded;
+    } catch {
+      return coded;
+    }
+  });
+}
+
 /** @param {(code: string, language: string) => string} colour */
 function makeParser(colour) {
   const parser = new MarkdownIt({ html: false, linkify: true, breaks: false, highlight: colour });

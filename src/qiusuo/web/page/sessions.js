@@ -10,6 +10,8 @@ import { PENDING, UNSENT, attach, detach } from "./turns.js";
 const HISTORY_LENGTH = 100;
 const RETRY_MS = 2000;
 const UNWELL_MS = 5000;
+/** The server looks at its engines no more often than every 5 seconds. */
+const FRESH_MS = 6000;
 /** The server runs, but without conversations. */
 export const NO_CHAT = "no chat";
 
@@ -48,8 +50,13 @@ async function loadHealth() {
   if (found) change({ findings: found.findings ?? [], healthy: found.status !== "down" });
 }
 
-/** Look again at what can be searched with. */
-export async function loadStatus() {
+/** Something has failed: see whether it is down. */
+export function lookAgain() {
+  void loadStatus();
+  setTimeout(loadStatus, FRESH_MS);
+}
+
+async function loadStatus() {
   const config = call("GET", "/api/chat/config").then((fresh) => change({ config: fresh }));
   await Promise.allSettled([config, loadHealth()]);
 }

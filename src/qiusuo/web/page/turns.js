@@ -2,7 +2,7 @@
 import { ApiError, call, openStream, sessionPath } from "./api.js";
 import { fold, newTurn } from "./fold.js";
 import { getLanguage, t } from "./i18n.js";
-import { ensureSession, gone, loadHistory, loadStatus, messageOf } from "./sessions.js";
+import { ensureSession, gone, loadHistory, lookAgain, messageOf } from "./sessions.js";
 import { readEvents } from "./sse.js";
 import { change, getState, say, toast } from "./store.js";
 import { announce } from "./tabs.js";
@@ -216,7 +216,7 @@ async function follow(mine, first) {
   following = null;
   change({ live: null, lost: false });
   void loadHistory().catch(() => {});
-  if (mine.turn.rounds.some((round) => round.state === "failed")) void loadStatus();
+  if (mine.turn.rounds.some((round) => round.state === "failed")) lookAgain();
   announce(mine.session);
 }
 

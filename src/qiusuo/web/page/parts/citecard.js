@@ -15,7 +15,6 @@ const CARD = "cite-card";
  * @typedef {object} Shown
  * @property {HTMLElement} link
  * @property {number} number
- * @property {number} nth
  */
 
 /**
@@ -40,16 +39,29 @@ export function CitationCards({ root, turn }) {
       const link = linkOf(event);
       if (!link) return;
       keep();
-      setShown({ link, number: Number(link.dataset.number), nth: Number(link.dataset.nth ?? 0) });
+      setShown({ link, number: Number(link.dataset.number) });
+    };
+    /** The link that was touched or reached by keyboard: its card stays, wherever a mouse may be. @type {Element | null} */
+    let held = null;
+    /** @param {Event} event */
+    const exit = (event) => {
+      const link = linkOf(event);
+      if (event.type === "focusout") held = null;
+      if (link && link !== held) leave();
     };
     /** @param {Event} event */
-    const exit = (event) => linkOf(event) && leave();
+    const focused = (event) => {
+      const link = linkOf(event);
+      if (link?.matches(":focus-visible")) held = link;
+      enter(event);
+    };
     /** @param {MouseEvent} event */
     const click = (event) => {
       const link = linkOf(event);
       // A finger cannot hover: the first touch shows the card, which has the link.
       if (!link || /** @type {PointerEvent} */ (event).pointerType !== "touch") return;
       event.preventDefault();
+      held = link;
       enter(event);
     };
     /** @param {KeyboardEvent} event */
@@ -61,7 +73,7 @@ export function CitationCards({ root, turn }) {
     };
     const listeners = /** @type {const} */ ([
       [box, "mouseover", enter],
-      [box, "focusin", enter],
+      [box, "focusin", focused],
       [box, "mouseout", exit],
       [box, "focusout", exit],
       [box, "click", click],
@@ -78,6 +90,10 @@ export function CitationCards({ root, turn }) {
     shown?.link.setAttribute("aria-describedby", CARD);
     return () => shown?.link.removeAttribute("aria-describedby");
   }, [shown]);
+  // While an answer grows its last block is drawn again and again.
+  useEffect(() => {
+    if (shown && !shown.link.isConnected) setShown(null);
+  });
   if (!shown) return null;
   return html`<${Card} shown=${shown} turn=${turn} onEnter=${keep} onLeave=${leave} />`;
 }
@@ -86,9 +102,18 @@ export function CitationCards({ root, turn }) {
 function Card({ shown, turn, onEnter, onLeave }) {
   /** @type {{current: HTMLDivElement | null}} */
   const box = useRef(null);
-  useLayoutEffect(() => place(box.current, shown.link), [shown]);
+  useLayoutEffect(() => {
+    const follow = () => place(box.current, shown.link);
+    follow();
+    document.addEventListener("scroll", follow, { capture: true, passive: true });
+    window.addEventListener("resize", follow);
+    return () => {
+      document.removeEventListener("scroll", follow, { capture: true });
+      window.removeEventListener("resize", follow);
+    };
+  }, [shown]);
   const source = turn.sources.find((one) => one.number === shown.number);
-  const check = checkOf(turn, shown.number, shown.nth);
+  const check = checkOf(shown.link);
   const added = shown.link.classList.contains("added");
   if (!source) return null;
   const read = source.pageRead || check?.snippetOnly === false;
@@ -120,7 +145,12 @@ function place(card, link) {
   const { offsetWidth: width, offsetHeight: height } = card;
   const left = Math.max(EDGE, Math.min(at.left - 24, innerWidth - width - EDGE));
   const below = at.bottom + 6;
-  const top = below + height + EDGE > innerHeight && at.top - height - 6 > EDGE ? at.top - height - 6 : below;
+  const above = at.top - height - 6;
+  const fits = below + height + EDGE <= innerHeight || above <= EDGE;
+  const top = fits ? Math.min(below, innerHeight - height - EDGE) : above;
   card.style.left = `${left}px`;
   card.style.top = `${top}px`;
+  // Scrolled away with its citation.
+  const box = link.closest(".scroller")?.getBoundingClientRect();
+  card.hidden = box !== undefined && (at.bottom < box.top || at.top > box.bottom);
 }

@@ -1,6 +1,9 @@
 /** Where questions are written. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
+import { isSending } from "../keys.js";
+import { recall, remember } from "../memory.js";
+import { focusQuestion } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send, stop } from "../turns.js";
 import { useLayoutEffect, useRef, useState } from "../vendor.js";
@@ -10,21 +13,27 @@ const DRAFT = "qiusuo.draft";
 const TALLEST = 200;
 const USUAL_LIMIT = 8000;
 
+/** @param {string} text @returns {number} as the server counts: characters beyond the first plane are one, not two */
+export function lengthOf(text) {
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+}
+
 export function Composer() {
   const live = useStore((state) => state.live);
   const lost = useStore((state) => state.lost);
   const max = useStore((state) => state.config?.limits?.maxQuestion ?? USUAL_LIMIT);
-  const [text, setText] = useState(() => sessionStorage.getItem(DRAFT) ?? "");
+  const [text, setText] = useState(() => recall("sessionStorage", DRAFT) ?? "");
   /** @type {{current: HTMLTextAreaElement | null}} */
   const field = useRef(null);
   const running = live !== null;
   const question = text.trim();
-  const tooLong = question.length > max;
+  const length = lengthOf(question);
+  const tooLong = length > max;
 
   /** @param {string} words */
   const write = (words) => {
     setText(words);
-    sessionStorage.setItem(DRAFT, words);
+    remember("sessionStorage", DRAFT, words);
   };
   useLayoutEffect(() => {
     const box = field.current;
@@ -38,17 +47,18 @@ export function Composer() {
     event.preventDefault();
     if (!question || tooLong || running) return;
     write("");
-    if (!(await send(question))) write(question);
-    field.current?.focus();
+    focusQuestion();
+    // What was not taken comes back, unless something else has been written since.
+    if (!(await send(question)) && !field.current?.value) write(question);
   };
   /** @param {KeyboardEvent} event */
   const keys = (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) void submit(event);
+    if (isSending(event)) void submit(event);
   };
   return html`
     <form class="composer" onSubmit=${submit}>
       ${lost && html`<p class="lost" role="status">${t("reconnecting")}</p>`}
-      ${tooLong && html`<p class="lost" role="alert">${t("tooLong", { max, count: question.length })}</p>`}
+      ${tooLong && html`<p class="lost" role="alert">${t("tooLong", { max, count: length })}</p>`}
       <div class="composer-box">
         <label class="unseen" for="question">${t("askLabel")}</label>
         <textarea

@@ -1,9 +1,10 @@
 /** Former conversations: looked for, opened, renamed, deleted. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
+import { isComposing } from "../keys.js";
 import { remove, rename, searchHistory } from "../sessions.js";
-import { change, useStore } from "../store.js";
-import { useEffect, useRef, useState } from "../vendor.js";
+import { change, getState, useStore } from "../store.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { Icon } from "./icons.js";
 
 /** @import { SessionInfo } from "../types.js" */
@@ -14,9 +15,9 @@ export function History() {
   const sessions = useStore((state) => state.sessions);
   const current = useStore((state) => state.current?.id ?? "");
   const query = useStore((state) => state.query);
-  // What has no title has no question yet.
   // The list may be a moment older than what this page has seen end.
   const live = useStore((state) => state.live !== null);
+  // What has no title has no question yet.
   const shown = sessions.filter((session) => session.title || session.id === current);
   return html`
     <nav class="history" aria-labelledby="history-title">
@@ -35,8 +36,9 @@ export function History() {
 }
 
 function Find() {
-  const [text, setText] = useState("");
+  const [text, setText] = useState(getState().query);
   useEffect(() => {
+    if (text.trim() === getState().query) return;
     const timer = setTimeout(() => searchHistory(text.trim()), text ? TYPING_PAUSE_MS : 0);
     return () => clearTimeout(timer);
   }, [text]);
@@ -58,10 +60,19 @@ function Find() {
 function Entry({ session, current, running }) {
   const [doing, setDoing] = useState(/** @type {"" | "rename" | "remove"} */ (""));
   const title = session.title || t("untitled");
+  /** @type {{current: HTMLLIElement | null}} */
+  const row = useRef(null);
+  const was = useRef("");
+  useEffect(() => {
+    // The keyboard goes on where it left off.
+    const button = was.current && !doing && row.current?.querySelector(was.current);
+    if (button instanceof HTMLElement) button.focus();
+    was.current = doing && `.${doing}`;
+  }, [doing]);
   const back = () => setDoing("");
   if (doing === "rename") return html`<li><${RenameForm} session=${session} onEnd=${back} /></li>`;
   return html`
-    <li class=${current ? "current" : ""}>
+    <li ref=${row} class=${current ? "current" : ""}>
       <a href=${`#/s/${session.id}`} aria-current=${current ? "page" : undefined} onClick=${() => change({ drawer: false })}>
         ${running && html`<span class="pulse" role="img" aria-label=${t("running")}></span>`}
         <span class="title">${title}</span>
@@ -70,10 +81,10 @@ function Entry({ session, current, running }) {
         ? html`<${RemoveQuestion} session=${session} title=${title} onEnd=${back} />`
         : html`
             <span class="entry-buttons">
-              <button type="button" class="quiet" aria-label=${`${t("rename")}: ${title}`} title=${t("rename")} onClick=${() => setDoing("rename")}>
+              <button type="button" class="quiet rename" aria-label=${`${t("rename")}: ${title}`} title=${t("rename")} onClick=${() => setDoing("rename")}>
                 <${Icon} name="edit" />
               </button>
-              <button type="button" class="quiet" aria-label=${`${t("remove")}: ${title}`} title=${t("remove")} onClick=${() => setDoing("remove")}>
+              <button type="button" class="quiet remove" aria-label=${`${t("remove")}: ${title}`} title=${t("remove")} onClick=${() => setDoing("remove")}>
                 <${Icon} name="trash" />
               </button>
             </span>
@@ -82,11 +93,18 @@ function Entry({ session, current, running }) {
   `;
 }
 
+/** Escape ends what was begun, not also the drawer around it. @param {KeyboardEvent} event @param {() => void} onEnd */
+function endedBy(event, onEnd) {
+  if (event.key !== "Escape" || isComposing(event)) return;
+  event.stopPropagation();
+  onEnd();
+}
+
 /** @param {{session: SessionInfo, onEnd: () => void}} props */
 function RenameForm({ session, onEnd }) {
   /** @type {{current: HTMLInputElement | null}} */
   const input = useRef(null);
-  useEffect(() => input.current?.select(), []);
+  useLayoutEffect(() => input.current?.select(), []);
   /** @param {Event} event */
   const save = (event) => {
     event.preventDefault();
@@ -95,13 +113,13 @@ function RenameForm({ session, onEnd }) {
     onEnd();
   };
   return html`
-    <form class="rename" onSubmit=${save}>
+    <form class="rename-form" onSubmit=${save}>
       <input
         ref=${input}
         aria-label=${t("renameTo")}
         defaultValue=${session.title}
         maxlength="200"
-        onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Escape" && onEnd()}
+        onKeyDown=${(/** @type {KeyboardEvent} */ event) => endedBy(event, onEnd)}
       />
       <button type="submit">${t("save")}</button>
     </form>
@@ -112,11 +130,14 @@ function RenameForm({ session, onEnd }) {
 function RemoveQuestion({ session, title, onEnd }) {
   /** @type {{current: HTMLButtonElement | null}} */
   const yes = useRef(null);
-  useEffect(() => yes.current?.focus(), []);
-  /** @param {KeyboardEvent} event */
-  const keys = (event) => event.key === "Escape" && onEnd();
+  useLayoutEffect(() => yes.current?.focus(), []);
   return html`
-    <span class="entry-ask" role="group" aria-label=${`${t("removeAsk")} ${title}`} onKeyDown=${keys}>
+    <span
+      class="entry-ask"
+      role="group"
+      aria-label=${`${t("removeAsk")} ${title}`}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => endedBy(event, onEnd)}
+    >
       <button ref=${yes} type="button" class="danger" onClick=${() => void remove(session.id)}>${t("remove")}</button>
       <button type="button" onClick=${onEnd}>${t("no")}</button>
     </span>

@@ -3,6 +3,7 @@ import { html } from "../html.js";
 
 /** @type {Record<string, string>} */
 const PATHS = {
+  compose: "M12 4H5v15h15v-7M9 15l1-4 8-8 3 3-8 8z",
   plus: "M12 5v14M5 12h14",
   send: "M12 19V5M6 11l6-6 6 6",
   stop: "M8 8h8v8H8z",
@@ -18,6 +19,7 @@ const PATHS = {
   down: "M12 5v14M6 13l6 6 6-6",
   book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
   find: "M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M20 20l-4.5-4.5",
+  info: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M12 11v5M12 8h.01",
   chevron: "M9 6l6 6-6 6",
 };
 

@@ -34,7 +34,7 @@ export function LawCard({ source, law }) {
           .filter(Boolean)
           .join(" · ")}
       </p>
-      <blockquote class="law-text">${law.content || source.snippet}</blockquote>
+      <blockquote class="law-text" tabindex="0">${law.content || source.snippet}</blockquote>
     </li>
   `;
 }

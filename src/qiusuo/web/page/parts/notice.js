@@ -24,7 +24,8 @@ function docTitle(doc) {
 /** @param {{notice: Notice, fresh?: boolean}} props */
 export function NoticeView({ notice, fresh = false }) {
   const wording = NOTICES[notice.code];
-  const [title, what, todo] = wording?.[getLanguage()] ?? [notice.title || notice.code, notice.message, notice.fix];
+  const own = [notice.title || notice.code, notice.message, notice.fix];
+  const [title, what, todo] = own.map((given, index) => wording?.[getLanguage()][index] || given);
   const commands = [...new Set([...(wording?.commands ?? []), ...(notice.commands ?? [])])];
   const docs = [...new Set([wording?.doc ?? "", notice.doc || (notice.level === "info" ? "" : "/docs/troubleshooting")])];
   const level = notice.level === "error" || notice.level === "warning" ? notice.level : "info";

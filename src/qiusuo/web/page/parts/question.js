@@ -1,6 +1,7 @@
 /** What was asked; it can be edited and asked again. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
+import { isComposing, isSending } from "../keys.js";
 import { send } from "../turns.js";
 import { useEffect, useRef, useState } from "../vendor.js";
 import { Icon } from "./icons.js";
@@ -10,9 +11,16 @@ import { Icon } from "./icons.js";
 /** @param {{turn: Turn, titleId: string, later: number, busy: boolean}} props `later`: how many turns stand after it */
 export function Question({ turn, titleId, later, busy }) {
   const [editing, setEditing] = useState(false);
-  if (editing) return html`<${EditForm} turn=${turn} later=${later} onEnd=${() => setEditing(false)} />`;
+  /** @type {{current: HTMLDivElement | null}} */
+  const box = useRef(null);
+  const back = useRef(false);
+  useEffect(() => {
+    if (!editing && back.current) box.current?.querySelector("button")?.focus();
+    back.current = editing;
+  }, [editing]);
+  if (editing) return html`<${EditForm} turn=${turn} later=${later} busy=${busy} onEnd=${() => setEditing(false)} />`;
   return html`
-    <div class="question">
+    <div class="question" ref=${box}>
       ${!busy &&
       html`<button type="button" class="quiet" aria-label=${t("edit")} title=${t("edit")} onClick=${() => setEditing(true)}>
         <${Icon} name="edit" />
@@ -22,8 +30,8 @@ export function Question({ turn, titleId, later, busy }) {
   `;
 }
 
-/** @param {{turn: Turn, later: number, onEnd: () => void}} props */
-function EditForm({ turn, later, onEnd }) {
+/** @param {{turn: Turn, later: number, busy: boolean, onEnd: () => void}} props */
+function EditForm({ turn, later, busy, onEnd }) {
   /** @type {{current: HTMLTextAreaElement | null}} */
   const field = useRef(null);
   useEffect(() => {
@@ -34,14 +42,14 @@ function EditForm({ turn, later, onEnd }) {
   const resend = (event) => {
     event?.preventDefault();
     const text = field.current?.value.trim();
-    if (!text) return;
+    if (!text || busy) return;
     onEnd();
     void send(text, turn.id);
   };
   /** @param {KeyboardEvent} event */
   const keys = (event) => {
-    if (event.key === "Escape") onEnd();
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) resend(event);
+    if (event.key === "Escape" && !isComposing(event)) onEnd();
+    if (isSending(event)) resend(event);
   };
   return html`
     <form class="edit" onSubmit=${resend}>
@@ -49,7 +57,7 @@ function EditForm({ turn, later, onEnd }) {
       ${later > 0 && html`<p class="hint">${t("editDrops", { count: later })}</p>`}
       <p class="edit-buttons">
         <button type="button" onClick=${onEnd}>${t("no")}</button>
-        <button type="submit" class="primary">${t("resend")}</button>
+        <button type="submit" class="primary" disabled=${busy}>${t("resend")}</button>
       </p>
     </form>
   `;

@@ -1,7 +1,7 @@
 /** The list under an answer, in the order and under the headings that the server gives. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { isWeb } from "../markdown.js";
+import { isWeb, readable } from "../markdown.js";
 import { Markdown } from "./markdown.js";
 
 /** @import { Source } from "../types.js" */
@@ -44,7 +44,7 @@ function Reference({ source }) {
         ${isWeb(source.url)
           ? html`<a href=${source.url} target="_blank" rel="noopener noreferrer nofollow">${title}</a>`
           : html`<span>${title}</span>`}
-        <span class="reference-url">${source.url}</span>
+        <span class="reference-url" title=${source.url}>${readable(source.url)}</span>
         ${source.domain && html`<span class="chip">${source.domain}</span>`}
       </span>
     </p>

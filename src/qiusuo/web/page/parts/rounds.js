@@ -3,30 +3,32 @@ import { html, memo } from "../html.js";
 import { formatSeconds, t, tWord } from "../i18n.js";
 import { getState } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
+import { Icon } from "./icons.js";
 import { engineInUse } from "./settings.js";
 
-/** @import { Attempt, Round } from "../types.js" */
+/** @import { Attempt, Round, TurnState } from "../types.js" */
 
 const SLOW_MS = 1000;
 
-/** @param {{rounds: Round[], running: boolean}} props */
-export function Rounds({ rounds, running }) {
+/** @param {{rounds: Round[], ended: TurnState}} props `ended`: how the turn stands */
+export function Rounds({ rounds, ended }) {
   if (!rounds.length) return null;
   const many = rounds.length > 1;
   return html`
     <ol class="rounds">
       ${rounds.map(
-        (round) => html`<${RoundRow} key=${round.number} round=${round} named=${many} running=${running} />`,
+        (round) => html`<${RoundRow} key=${round.number} round=${round} named=${many} ended=${ended} />`,
       )}
     </ol>
   `;
 }
 
 const RoundRow = memo(
-  /** @param {{round: Round, named: boolean, running: boolean}} props */
-  ({ round, named, running }) => {
+  /** @param {{round: Round, named: boolean, ended: TurnState}} props */
+  ({ round, named, ended }) => {
     const [open, setOpen] = useState(false);
-    const state = round.state === "running" && !running ? "failed" : round.state;
+    const left = ended === "stopped" ? "stopped" : ended === "running" ? "running" : "failed";
+    const state = round.state === "running" ? left : round.state;
     return html`
       <li class=${`round ${state}`}>
         <div class="round-line">
@@ -37,8 +39,8 @@ const RoundRow = memo(
           <q class="round-query" title=${round.query}>${round.query}</q>
           ${state === "running" && html`<${Elapsed} since=${round.since ?? Date.now()} />`}
           ${state !== "running" &&
-          html`<button type="button" class="quiet why" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>
-            ${t("why")}
+          html`<button type="button" class="quiet why" aria-label=${t("why")} aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>
+            <span class="why-words">${t("why")}</span><${Icon} name="info" />
           </button>`}
         </div>
         ${open && html`<${Receipt} round=${round} />`}
@@ -47,7 +49,7 @@ const RoundRow = memo(
   },
 );
 
-/** @param {Round} round @param {Round["state"]} state @returns {string} */
+/** @param {Round} round @param {Round["state"] | "stopped"} state @returns {string} */
 function outcome(round, state) {
   const page = round.kind === "fetch_page";
   const kinds = { regulationSearch: t("lawSearch"), caseSearch: t("caseSearch"), native: t("nativeSearch") };
@@ -59,6 +61,8 @@ function outcome(round, state) {
     case "done":
       if (page) return t("pageRead");
       return [engine || t("searched"), t("found", { count: round.found }), mark(round)].filter(Boolean).join(" · ");
+    case "stopped":
+      return [engine, t("stopped")].filter(Boolean).join(" · ");
     case "empty":
       return [engine, t("foundNothing")].filter(Boolean).join(" · ");
     default:
@@ -92,7 +96,7 @@ function Elapsed({ since }) {
 function Receipt({ round }) {
   return html`
     <div class="receipt">
-      ${round.reason && html`<p>${round.reason}</p>`}
+      ${round.reason && html`<p>${round.reason}</p>`} ${why(round) && html`<p>${why(round)}</p>`}
       ${round.cached && html`<p>${t("receiptCached")}</p>`}
       ${round.attempts.length > 0
         ? html`<ol>${round.attempts.map((attempt) => html`<${AttemptRow} attempt=${attempt} />`)}</ol>`
@@ -101,13 +105,31 @@ function Receipt({ round }) {
   `;
 }
 
+/** @param {Round} round @returns {string} why it came to this engine, in a sentence */
+function why(round) {
+  const used = round.attempts.findIndex((attempt) => attempt.outcome === "ok");
+  if (used < 0 || round.cached) return "";
+  const engine = round.engineLabel || labelOf(round.attempts[used].engine);
+  return t(used === 0 ? "receiptFirst" : "receiptLater", { engine, count: used });
+}
+
+/** @param {string} name @returns {string} */
+function labelOf(name) {
+  return getState().config?.engines.find((engine) => engine.name === name)?.label ?? name;
+}
+
+/** @param {number} ms @returns {string} */
+function took(ms) {
+  return ms < 1000 ? t("milliseconds", { count: Math.max(1, Math.round(ms)) }) : t("seconds", { count: formatSeconds(ms) });
+}
+
 /** @param {{attempt: Attempt}} props */
 function AttemptRow({ attempt }) {
   const { engine, outcome: ended, ms, reason, fix, skipped, notes } = attempt;
   return html`
     <li>
-      <b>${engine}</b> <span class=${`outcome ${ended}`}>${tWord(ended)}</span>
-      <span class="ms">${skipped ? t("skipped") : t("seconds", { count: formatSeconds(ms) })}</span>
+      <b>${labelOf(engine)}</b> <span class=${`outcome ${ended}`}>${tWord(ended)}</span>
+      <span class="ms">${skipped ? t("skipped") : took(ms)}</span>
       ${[reason, fix, ...(notes ?? [])].filter(Boolean).map((text) => html`<span class="told">${text}</span>`)}
     </li>
   `;

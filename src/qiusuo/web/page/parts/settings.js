@@ -17,8 +17,9 @@ export function engineInUse(config, settings) {
 /** @param {Config | null} config @param {Settings} settings @returns {string} what stands under the switch */
 export function switchNote(config, settings) {
   if (settings.switch === "disabled") return t("agentNote");
+  if (!config) return "\u00a0"; // a moment, or until there is a token
   const engine = engineInUse(config, settings);
-  return engine || !config ? t("searchAbout", { engine }) : t("searchNone");
+  return engine ? t("searchAbout", { engine }) : t("searchNone");
 }
 
 /** Mode and switch, with the line that explains them. */

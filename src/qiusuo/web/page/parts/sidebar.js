@@ -37,7 +37,7 @@ export function Sidebar({ phone, open }) {
       ${phone
         ? html`<section class="panel" aria-label=${t("settings")}><${MoreSettings} /></section>`
         : html`<${SettingsPanel} />`}
-      <button type="button" class="new-chat" onClick=${newChat}><${Icon} name="plus" />${t("newChat")}</button>
+      <button type="button" class="new-chat" onClick=${() => newChat()}><${Icon} name="plus" />${t("newChat")}</button>
       <${History} />
       <${Preferences} />
     </aside>

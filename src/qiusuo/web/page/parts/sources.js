@@ -54,7 +54,8 @@ const SourceCard = memo(
             : html`<span>${title}</span>`}
         </p>
         <p class="card-from">
-          ${safe ? source.domain : t("unsafe")}${source.publishedAt ? ` · ${formatDay(source.publishedAt)}` : ""}${source.pageRead
+          ${safe ? source.domain : t("unsafe")}${source.publishedAt &&
+          html` · <span class="whole">${formatDay(source.publishedAt)}</span>`}${source.pageRead
             ? html` <span class="chip">${t("pageWasRead")}</span>`
             : ""}
         </p>

@@ -3,12 +3,14 @@ import { keepToken } from "../api.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { start } from "../sessions.js";
+import { getState, useStore } from "../store.js";
 import { useEffect, useRef, useState } from "../vendor.js";
 
 export function TokenDialog() {
   /** @type {{current: HTMLDialogElement | null}} */
   const box = useRef(null);
   const [tried, setTried] = useState(0);
+  const failed = useStore((state) => state.failed);
   useEffect(() => {
     if (box.current && !box.current.open) box.current.showModal();
   }, []);
@@ -18,7 +20,7 @@ export function TokenDialog() {
     const field = /** @type {HTMLFormElement} */ (event.currentTarget).elements.namedItem("token");
     keepToken(/** @type {HTMLInputElement} */ (field).value.trim());
     await start();
-    setTried((count) => count + 1);
+    if (getState().locked) setTried((count) => count + 1);
   };
   return html`
     <dialog ref=${box} class="token" aria-labelledby="token-title" onCancel=${(/** @type {Event} */ e) => e.preventDefault()}>
@@ -29,7 +31,7 @@ export function TokenDialog() {
           <span>${t("token")}</span>
           <input name="token" type="password" autocomplete="off" required autofocus />
         </label>
-        <p role="alert" class="wrong">${tried > 0 ? t("tokenWrong") : ""}</p>
+        <p role="alert" class="wrong">${failed || (tried > 0 ? t("tokenWrong") : "")}</p>
         <button type="submit" class="primary">${t("enter")}</button>
       </form>
     </dialog>

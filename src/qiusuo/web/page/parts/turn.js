@@ -21,7 +21,7 @@ export const TurnView = memo(
     return html`
       <article class=${running ? "turn running" : "turn"} aria-labelledby=${titleId} data-turn=${turn.id}>
         <${Question} turn=${turn} titleId=${titleId} later=${later} busy=${busy} />
-        <${Rounds} rounds=${turn.rounds} running=${running} />
+        <${Rounds} rounds=${turn.rounds} ended=${turn.state} />
         ${turn.notices.map((notice, at) => html`<${NoticeView} key=${at} notice=${notice} fresh=${running} />`)}
         ${running && html`<${StatusLine} turn=${turn} />`}
         ${(turn.answer || !running) && html`<${Answer} turn=${turn} />`}
@@ -80,9 +80,10 @@ function Verdicts({ turn }) {
 
 /** @param {Turn} turn @returns {string} */
 function usage(turn) {
-  if (!turn.usage) return turn.model;
+  const model = turn.model === "extractive" ? t("excerpts") : turn.model;
+  if (!turn.usage) return model;
   const { totalMs, searches, outputTokens } = turn.usage;
-  const parts = [t("usage", { model: turn.model, seconds: formatSeconds(totalMs) })];
+  const parts = [t("usage", { model, seconds: formatSeconds(totalMs) })];
   if (searches) parts.push(t("usageSearches", { count: searches }));
   if (outputTokens) parts.push(t("usageTokens", { count: outputTokens }));
   return parts.join(" · ");

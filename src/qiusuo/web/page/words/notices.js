@@ -95,6 +95,10 @@ export const NOTICES = {
     zh: ["模型返回异常", "模型的回答中断或无法解析，已显示的内容可能不完整。", "重试一次。"],
     en: ["The model's answer broke off", "It ended early or cannot be read; what is shown may be incomplete.", "Retry."],
   },
+  server_error: {
+    zh: ["服务器出错", "服务器自身出了问题，这次没有完成回答。", "重试一次；若再次出现，请查看服务器日志。"],
+    en: ["Something went wrong in the server", "It could not finish this answer.", "Retry; if it happens again, look at the server's log."],
+  },
   context_trimmed: {
     zh: ["较早的内容未发送给模型", "对话太长，最早的几轮没有参与这次回答。", "需要时可以开始新对话。"],
     en: ["Earlier parts were left out", "The conversation is long; its first turns were not sent to the model.", "Begin a new chat when needed."],
@@ -117,6 +121,10 @@ export const NOTICES = {
     en: ["A page could not be read", "The answer rests on its search snippet instead.", ""],
   },
   // Found by the page itself.
+  refused: {
+    zh: ["服务器没有接受这个问题", "", ""],
+    en: ["The server did not accept the question", "", ""],
+  },
   lost_turn: {
     zh: ["没有送达", "这个问题没有送到服务器。", "检查服务器是否在运行，然后重试。"],
     en: ["Not delivered", "The question did not reach the server.", "Check that the server is running, then retry."],

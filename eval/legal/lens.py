@@ -1,0 +1,147 @@
+"""Fit the lens of ``qiusuo.legal.semantic`` on questions with known answers, and measure it on unseen ones.
+
+``python -m eval.legal --fit-lens`` writes it anew from all train questions of STARD. The loss of a question is the
+cross-entropy of its articles against hard and chance ones, under the score that ranking uses (words, prior, nearness),
+so the lens learns what words do not know.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eval.legal.data import Question
+from eval.legal.folds import Folds
+from qiusuo.legal.index import CANDIDATES, SEMANTIC_WEIGHT, LegalIndex
+from qiusuo.legal.semantic import DIMENSIONS, LENS, Vectors
+
+HARD, CHANCE, MOST = 80, 60, 120
+SHARPNESS = 6.0
+DECAY = 60.0
+STEPS = 25
+RANK = 64
+_MEMORY = 8
+NO_LENS = np.zeros((2, DIMENSIONS, 1), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A question, its articles (``right`` of them, first) and others, and how each scores without nearness."""
+
+    question: Any
+    nearest: float
+    articles: list[int]
+    scores: Any
+    right: int
+
+
+def lessons(index: LegalIndex, questions: Sequence[Question]) -> list[Lesson]:
+    """Return a lesson for each question, with chance articles out of the answers to the others."""
+    vectors, chance = _vectors(index), random.Random(9)
+    vectors.lens = NO_LENS
+    pool = sorted({article for question in questions for article in question.gold})
+    made = []
+    for question in questions:
+        words = index.word_scores(question.text, CANDIDATES)
+        right = sorted(question.gold)[:20]
+        hard = [hit.id for hit in index.rank_articles(question.text, HARD)]
+        others = [article for article in (*hard, *chance.sample(pool, min(CHANCE, len(pool)))) if article not in right]
+        articles = [*right, *dict.fromkeys(others)][:MOST]
+        plain = vectors.question(question.text)[0]
+        scores = [words.get(article, 0.0) + index.prior_of(article) for article in articles]
+        nearest = max(float(value) for value in vectors.of(hard) @ plain)
+        made.append(Lesson(plain, nearest, articles, np.array(scores, np.float32), len(right)))
+    return made
+
+
+def fit(index: LegalIndex, taught: Sequence[Lesson]) -> Any:
+    """Return the lens that fits the lessons: the best matrix, cut down to its strongest directions."""
+    most = max(len(lesson.articles) for lesson in taught)
+    documents = np.zeros((len(taught), most, DIMENSIONS), np.float32)
+    base = np.full((len(taught), most), -1e3, np.float32)
+    target = np.zeros((len(taught), most), np.float32)
+    for place, lesson in enumerate(taught):
+        count = len(lesson.articles)
+        documents[place, :count] = _vectors(index).of(lesson.articles)
+        base[place, :count] = lesson.scores
+        target[place, : lesson.right] = 1 / lesson.right
+    plain = np.stack([lesson.question for lesson in taught])
+    scale = SEMANTIC_WEIGHT / np.array([[lesson.nearest] for lesson in taught], np.float32)
+
+    def loss(matrix: Any) -> tuple[float, Any]:
+        turned = plain + plain @ matrix
+        scores = SHARPNESS * (base + scale * np.matmul(documents, turned[:, :, None])[:, :, 0])
+        scores -= scores.max(axis=1, keepdims=True)
+        total = np.exp(scores).sum(axis=1, keepdims=True)
+        value = float(np.log(total).sum() - (target * scores).sum() + DECAY * (matrix**2).sum())
+        slope = (np.exp(scores) / total - target) * SHARPNESS * scale
+        return value, plain.T @ np.matmul(slope[:, None, :], documents)[:, 0, :] + 2 * DECAY * matrix
+
+    left, sizes, right = np.linalg.svd(descend(loss, np.zeros((DIMENSIONS, DIMENSIONS), np.float32)))
+    return np.stack([left[:, :RANK] * sizes[:RANK], right[:RANK].T]).astype(np.float32)
+
+
+def descend(loss: Callable[[Any], tuple[float, Any]], start: Any, steps: int = STEPS) -> Any:
+    """Return where the loss is low: some steps of L-BFGS with a step size that is halved until it helps."""
+    place, (value, slope) = start, loss(start)
+    past: list[tuple[Any, Any]] = []
+    for _ in range(steps):
+        direction = -_times_inverse_curvature(slope, past)
+        size = 1.0 if past else 1.0 / max(1.0, float(np.abs(slope).sum()))
+        down = float((slope * direction).sum())
+        for _halving in range(20):
+            there = place + size * direction
+            value_there, slope_there = loss(there)
+            if value_there <= value + 1e-4 * size * down:
+                break
+            size /= 2
+        else:
+            return place
+        if float(((there - place) * (slope_there - slope)).sum()) > 0:
+            past = [*past[1 - _MEMORY :], (there - place, slope_there - slope)]
+        place, value, slope = there, value_there, slope_there
+    return place
+
+
+def _times_inverse_curvature(slope: Any, past: list[tuple[Any, Any]]) -> Any:
+    """Return the slope times the inverse of the curvature that the last steps met (the two loops of L-BFGS)."""
+    found, shares = slope, []
+    for step, change in reversed(past):
+        share = float((step * found).sum()) / float((step * change).sum())
+        found = found - share * change
+        shares.append(share)
+    if past:
+        step, change = past[-1]
+        found = found * (float((step * change).sum()) / float((change * change).sum()))
+    for (step, change), share in zip(past, reversed(shares), strict=True):
+        found = found + step * (share - float((change * found).sum()) / float((step * change).sum()))
+    return found
+
+
+def held_out(
+    index: LegalIndex, questions: Sequence[Question], taught: Sequence[Lesson], folds: Folds, depth: int
+) -> list[list[int]]:
+    """Return each question's ranking with a lens fitted on the lessons of the other folds."""
+    vectors = _vectors(index)
+    rankings: list[list[int]] = [[] for _ in questions]
+    for fitted_on, measured_on in folds:
+        vectors.lens = fit(index, [taught[place] for place in fitted_on])
+        for place in measured_on:
+            rankings[place] = [hit.id for hit in index.rank_articles(questions[place].text, depth)]
+    return rankings
+
+
+def write(index: LegalIndex, questions: Sequence[Question], path: Path = LENS) -> None:
+    """Fit the lens on all questions and put it into the package."""
+    np.save(path, fit(index, lessons(index, questions)).astype(np.float16))
+
+
+def _vectors(index: LegalIndex) -> Vectors:
+    if index.vectors is None:
+        raise ValueError("the index has no vectors")
+    return index.vectors
