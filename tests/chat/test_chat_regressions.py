@@ -345,8 +345,8 @@ class TestLaws:
             assert found
             return Reply.tools(Call("caseDetail", {"id": found[0]}))
 
-        script = [Reply.tools(Call("caseSearch", {"query": "偷茶叶", "limit": 1})), open_it, Reply.text("见 [1]。")]
-        async with ChatWorld(*script, legal_dir=str(sample_folder)) as world:
+        search = Reply.tools(Call("caseSearch", {"query": "偷茶叶", "limit": 1}))
+        async with ChatWorld(search, open_it, Reply.text("见 [1]。"), legal_dir=str(sample_folder)) as world:
             heard = await world.ask("偷茶叶怎么判", AGENT)
             document = world.model.requests[-1].messages[-1]["content"]
         assert heard.rounds[-1].numbers == (1,)

@@ -182,8 +182,7 @@ class Chat:
     def _law_card(self, url: str) -> dict[str, Any] | None:
         try:
             return law_card(self._laws, url) if self._laws.is_there() else None
-        except Exception:
-            # A result without a card is a result like any other.
+        except Exception:  # whatever is wrong with the index: a result without a card is a result like any other
             logger.exception("there is no card for %s", url)
             return None
 

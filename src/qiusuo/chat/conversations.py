@@ -83,8 +83,7 @@ class LiveTurn:
                         signs.cancel()
                         await self._save()
                     self._tell(event)
-        except Exception:
-            # The turn has ended with Done, so its readers are told; here it is about who runs the server.
+        except Exception:  # the turn has ended with Done, so its readers are told; this is for who runs the server
             logger.exception("a turn has failed")
         finally:
             signs.cancel()
@@ -107,7 +106,7 @@ class LiveTurn:
         except SearchError as error:
             logger.error("a turn could not be saved: %s", error)  # noqa: TRY400 - the message says it all
             self._tell(Notice("not_saved", "error", _NOT_SAVED, error.message, fix=error.fix))
-        except Exception:
+        except Exception:  # a fault of the store must not keep the readers from the end of the turn
             logger.exception("a turn could not be saved")
             self._tell(Notice("not_saved", "error", _NOT_SAVED, "日志里有详细信息。The log tells more."))
 

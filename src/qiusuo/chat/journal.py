@@ -202,7 +202,7 @@ class Journal:
         except asyncio.CancelledError:
             self.finish(Done(TurnState.STOPPED, self.record.answer, finish="stopped"))
             raise
-        except Exception:
+        except Exception:  # raised again: a fault of ours too must end the turn for its readers
             if self.record.state is TurnState.RUNNING:
                 self.notice(notice("server_error", self.language, level="error"))
                 self.finish(Done(TurnState.FAILED, self.record.answer, finish="error"))
