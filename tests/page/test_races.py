@@ -88,6 +88,27 @@ class TestSwitchingConversations:
             expect(page("article h2")).to_contain_text("香蕉")
             expect(page(".history li.current")).to_contain_text("香蕉")
 
+    def test_an_old_look_at_it_does_not_wipe_the_new_question(self, chromium: Browser) -> None:
+        gate = Gate()
+        with PageWorld(Reply.text("开头", gate, "结尾")) as world, screen(chromium, world) as page:
+            page.turn_search_on()
+            session = titled(page, "")["id"]
+            old = world.server.client.get(f"/api/chat/sessions/{session}").json()
+            held: list[Route] = []
+            page.page.route("**/api/chat/sessions/*", lambda route: held.append(route))  # noqa: PLW0108
+            page.page.evaluate("window.dispatchEvent(new Event('focus'))")
+            page.page.wait_for_timeout(200)
+            page.send("新问题")
+            expect(page.turn.locator(".answer")).to_have_text("开头")
+            # The look was taken before the question, and comes after it.
+            for route in held:
+                route.fulfill(json=old)
+            page.page.unroute_all()
+            page.page.wait_for_timeout(300)
+            expect(page("article.turn")).to_have_count(1)
+            gate.open()
+            expect(page.ended().locator(".answer")).to_have_text("开头结尾")
+
     def test_a_new_chat_while_the_first_question_is_on_its_way(self, chromium: Browser) -> None:
         with PageWorld() as world, screen(chromium, world) as page:
             release = hold(page, "**/api/chat/sessions", "POST")

@@ -3,7 +3,7 @@ import { ApiError, call, health, sessionPath } from "./api.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, defaultSettings, getState, say, toast } from "./store.js";
 import { announce, onAnnounced } from "./tabs.js";
-import { PENDING, UNSENT, attach, detach } from "./turns.js";
+import { UNSENT, attach, detach } from "./turns.js";
 
 /** @import { Session, SessionInfo, Settings } from "./types.js" */
 
@@ -156,12 +156,13 @@ async function load(id) {
   const unsent = current?.id === id ? shown.filter((turn) => turn.id.startsWith(UNSENT)) : [];
   const asLong = current?.id === id && shown.length === turns.length + unsent.length;
   const same = asLong && current.updatedAt === info.updatedAt && !info.running;
-  if (live ? live === info.running || live === PENDING : same) {
+  // What is being answered is followed by its events; this look may be older than it.
+  if (live || same) {
     change({ current: info, ...settingsOf(info) });
     return;
   }
   change({ current: info, turns: [...turns, ...unsent], ...settingsOf(info) });
-  if (info.running && !live) attach(id, info.running);
+  if (info.running) attach(id, info.running);
 }
 
 /** @param {SessionInfo} info */

@@ -14,7 +14,7 @@ const LONGEST_WAIT_MS = 5000;
 const POLL_MS = 1000;
 const HIDDEN_FRAME_MS = 250;
 /** The id of a turn that the server has not named yet, and how those begin that it has never heard of. */
-export const PENDING = "pending";
+const PENDING = "pending";
 export const UNSENT = "unsent-";
 
 /** What is followed just now. @type {Following | null} */
