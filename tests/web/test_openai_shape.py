@@ -75,6 +75,7 @@ class TestWhole:
         assert extra["citations"] == [result["url"] for result in results]
         assert extra["qiusuo"]["notices"] == []
         assert extra["qiusuo"]["rounds"][0]["engine"] == "searxng"
+        assert [citation["number"] for citation in extra["qiusuo"]["check"]["report"]["claims"][0]["citations"]] == [1]
 
     async def test_async(self) -> None:
         with serving(SEARCHED) as served:

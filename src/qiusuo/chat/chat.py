@@ -52,6 +52,11 @@ class Turn:
         return self._context.journal.record
 
     @property
+    def language(self) -> str:
+        """The language in which the reader is told things."""
+        return self._context.language
+
+    @property
     def memory(self) -> Memory:
         """What the conversation remembers; changed when the turn has ended."""
         return self._context.memory

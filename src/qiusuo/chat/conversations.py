@@ -11,7 +11,8 @@ from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
 from qiusuo.chat.context import Ask
-from qiusuo.chat.events import Delta, Done, Event, Notice, TurnRecord
+from qiusuo.chat.events import Delta, Done, Event, TurnRecord
+from qiusuo.chat.notices import notice
 from qiusuo.chat.session import SessionStore
 from qiusuo.errors import SearchError, SessionBusy, SessionNotFound
 
@@ -19,7 +20,6 @@ logger = logging.getLogger(__name__)
 
 SIGN_OF_LIFE: Final = 10.0
 MAX_LIVE: Final = 500
-_NOT_SAVED: Final = "没有保存 Not saved"
 
 Numbered = tuple[int, Event]
 
@@ -105,10 +105,13 @@ class LiveTurn:
             logger.info("the conversation was deleted while its turn ran")
         except SearchError as error:
             logger.error("a turn could not be saved: %s", error)  # noqa: TRY400 - the message says it all
-            self._tell(Notice("not_saved", "error", _NOT_SAVED, error.message, fix=error.fix))
+            self._tell_not_saved(error.message, error.fix)
         except Exception:  # a fault of the store must not keep the readers from the end of the turn
             logger.exception("a turn could not be saved")
-            self._tell(Notice("not_saved", "error", _NOT_SAVED, "日志里有详细信息。The log tells more."))
+            self._tell_not_saved()
+
+    def _tell_not_saved(self, detail: str = "", fix: str = "") -> None:
+        self._tell(notice("not_saved", self._turn.language, level="error", detail=detail, fix=fix))
 
     async def _show_signs_of_life(self) -> None:
         while True:

@@ -104,9 +104,7 @@ class Journal:
             cards = await asyncio.to_thread(lambda: [self._law_card(url) for url in wanted])
             self._cards.update(zip(wanted, cards, strict=True))
 
-    def end_round(
-        self, number: int, kind: str, response: SearchResponse, numbers: list[int], *, cached: bool | None = None
-    ) -> None:
+    def end_round(self, number: int, kind: str, response: SearchResponse, numbers: list[int]) -> None:
         """Tell how a search ended, and of its sources."""
         self._searches += 1
         self._search_ms += response.search_time
@@ -122,7 +120,7 @@ class Journal:
                 found=len(shown),
                 numbers=tuple(numbers),
                 ms=response.search_time,
-                cached=response.cached if cached is None else cached,
+                cached=response.cached,
                 stale=response.stale,
                 attempts=tuple(attempt.to_dict() for attempt in response.attempts),
             )

@@ -133,6 +133,12 @@ _WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
         "Try other words; where it is too long, shorten the question or begin a new conversation.",
     ),
     "model_broken": ("回答中断了", "请重试。", "The answer broke off", "Try again."),
+    "not_saved": (
+        "没有保存",
+        "这一轮没有存下来，重新打开后看不到。",
+        "Not saved",
+        "This turn could not be kept; it will be gone when the conversation is opened again.",
+    ),
     "server_error": (
         "回答失败",
         "程序出错了，日志里有详细信息。请重试。",

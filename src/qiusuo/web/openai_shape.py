@@ -142,7 +142,7 @@ class Completion:
                 }
                 for source in sources
             ],
-            "qiusuo": {"notices": record.notices, "rounds": record.rounds},
+            "qiusuo": {"notices": record.notices, "rounds": record.rounds, "check": record.check},
         }
 
     def _usage(self, done: Done) -> dict[str, int]:

@@ -95,6 +95,10 @@ export const NOTICES = {
     zh: ["模型返回异常", "模型的回答中断或无法解析，已显示的内容可能不完整。", "重试一次。"],
     en: ["The model's answer broke off", "It ended early or cannot be read; what is shown may be incomplete.", "Retry."],
   },
+  not_saved: {
+    zh: ["没有保存", "这一轮没有存下来，重新打开后看不到。", "请检查数据库；需要时先复制回答。"],
+    en: ["Not saved", "This turn could not be kept; it will be gone when the chat is opened again.", "Check the database; copy the answer if you need it."],
+  },
   server_error: {
     zh: ["服务器出错", "服务器自身出了问题，这次没有完成回答。", "重试一次；若再次出现，请查看服务器日志。"],
     en: ["Something went wrong in the server", "It could not finish this answer.", "Retry; if it happens again, look at the server's log."],
