@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from eval.legal.data import FactQuery
@@ -10,9 +11,11 @@ from qiusuo.legal.index import LegalIndex
 from qiusuo.legal.models import Hit
 from qiusuo.legal.ranking import fact_tokens, tokens
 
-# What was chosen by hand: the fields and their weights, and whether numbers and Latin letters count.
+# What was chosen by hand: the fields and their weights, whether numbers and Latin letters count, and which share of all
+# judgments may have a word before it is left out.
 _WEIGHTS: tuple[Mapping[str, float], ...] = ({"facts": 1.0}, {"facts": 1.0, "rest": 0.1}, {"facts": 1.0, "rest": 0.3})
 _TOKENS = {"words": fact_tokens, "words and numbers": tokens}
+_SHARES = (0.3, 0.5, 1.0)
 
 
 def candidates_in_order(query: FactQuery, hits: Sequence[Hit], ids: Mapping[int, list[str]]) -> list[str]:
@@ -25,16 +28,16 @@ def leave_one_out(index: LegalIndex, queries: Sequence[FactQuery], ids: Mapping[
     """Return each query's ranking by the variant that is best (NDCG@10 + MAP) for all other queries."""
     ranked: list[list[list[str]]] = []
     quality: list[list[float]] = []
-    for weights in _WEIGHTS:
-        for name, cut in _TOKENS.items():
-            found = [
-                candidates_in_order(query, index._cases.search(cut(query.text), weights, len(ids)), ids)  # noqa: SLF001 - a variant
-                for query in queries
-            ]
-            each = [lecard_measures([order], [query.grades]) for order, query in zip(found, queries, strict=True)]
-            quality.append([measures["NDCG@10"] + measures["MAP"] for measures in each])
-            print(f"  variant {dict(weights)}, {name}: {sum(quality[-1]) / len(queries):.3f}", flush=True)
-            ranked.append(found)
+    for weights, (name, cut), share in itertools.product(_WEIGHTS, _TOKENS.items(), _SHARES):
+        found = []
+        for query in queries:
+            words = index._cases.without_common(dict.fromkeys(cut(query.text), 1.0), "facts", share)  # noqa: SLF001 - a variant
+            hits = index._cases.search(words, weights, len(ids))  # noqa: SLF001 - a variant
+            found.append(candidates_in_order(query, hits, ids))
+        each = [lecard_measures([order], [query.grades]) for order, query in zip(found, queries, strict=True)]
+        quality.append([measures["NDCG@10"] + measures["MAP"] for measures in each])
+        print(f"  variant {dict(weights)}, {name}, share {share}: {sum(quality[-1]) / len(queries):.3f}", flush=True)
+        ranked.append(found)
     chosen = []
     for place in range(len(queries)):
         without = [sum(values) - values[place] for values in quality]

@@ -8,7 +8,7 @@ so the lens learns what words do not know.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from eval.legal.data import Question
-from eval.legal.folds import Folds
+from eval.legal.folds import by_chance
+from eval.legal.priors import CrossValidation
 from qiusuo.legal.index import CANDIDATES, SEMANTIC_WEIGHT, LegalIndex
 from qiusuo.legal.semantic import DIMENSIONS, LENS, Vectors
 
@@ -30,48 +31,59 @@ NO_LENS = np.zeros((2, DIMENSIONS, 1), dtype=np.float32)
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """A question, its articles (``right`` of them, first) and others, and how each scores without nearness."""
+class Rivals:
+    """A question, its articles (``right`` of them, first) and others."""
 
     question: Any
     nearest: float
     articles: list[int]
-    scores: Any
     right: int
 
 
-def lessons(index: LegalIndex, questions: Sequence[Question]) -> list[Lesson]:
-    """Return a lesson for each question, with chance articles out of the answers to the others."""
+@dataclass(frozen=True)
+class Lesson:
+    """The same, and how each article scores without nearness."""
+
+    rivals: Rivals
+    scores: Any
+
+
+def rivals(index: LegalIndex, questions: Sequence[Question]) -> list[Rivals]:
+    """Return of each question what stands against its articles: the best by the plain ranking, and some by chance."""
     vectors, chance = _vectors(index), random.Random(9)
     vectors.lens = NO_LENS
     pool = sorted({article for question in questions for article in question.gold})
     made = []
     for question in questions:
-        words = index.word_scores(question.text, CANDIDATES)
         right = sorted(question.gold)[:20]
         hard = [hit.id for hit in index.rank_articles(question.text, HARD)]
         others = [article for article in (*hard, *chance.sample(pool, min(CHANCE, len(pool)))) if article not in right]
-        articles = [*right, *dict.fromkeys(others)][:MOST]
         plain = vectors.question(question.text)[0]
-        scores = [words.get(article, 0.0) + index.prior_of(article) for article in articles]
         nearest = max(float(value) for value in vectors.of(hard) @ plain)
-        made.append(Lesson(plain, nearest, articles, np.array(scores, np.float32), len(right)))
+        made.append(Rivals(plain, nearest, [*right, *dict.fromkeys(others)][:MOST], len(right)))
     return made
+
+
+def lesson(index: LegalIndex, against: Rivals, words: Mapping[str, float]) -> Lesson:
+    """Return the lesson of a question, put in these words."""
+    found = index.scores_of(words, CANDIDATES)
+    scores = [found.get(article, 0.0) + index.prior_of(article) for article in against.articles]
+    return Lesson(against, np.array(scores, np.float32))
 
 
 def fit(index: LegalIndex, taught: Sequence[Lesson]) -> Any:
     """Return the lens that fits the lessons: the best matrix, cut down to its strongest directions."""
-    most = max(len(lesson.articles) for lesson in taught)
+    most = max(len(lesson.rivals.articles) for lesson in taught)
     documents = np.zeros((len(taught), most, DIMENSIONS), np.float32)
     base = np.full((len(taught), most), -1e3, np.float32)
     target = np.zeros((len(taught), most), np.float32)
     for place, lesson in enumerate(taught):
-        count = len(lesson.articles)
-        documents[place, :count] = _vectors(index).of(lesson.articles)
+        count = len(lesson.rivals.articles)
+        documents[place, :count] = _vectors(index).of(lesson.rivals.articles)
         base[place, :count] = lesson.scores
-        target[place, : lesson.right] = 1 / lesson.right
-    plain = np.stack([lesson.question for lesson in taught])
-    scale = SEMANTIC_WEIGHT / np.array([[lesson.nearest] for lesson in taught], np.float32)
+        target[place, : lesson.rivals.right] = 1 / lesson.rivals.right
+    plain = np.stack([lesson.rivals.question for lesson in taught])
+    scale = SEMANTIC_WEIGHT / np.array([[lesson.rivals.nearest] for lesson in taught], np.float32)
 
     def loss(matrix: Any) -> tuple[float, Any]:
         turned = plain + plain @ matrix
@@ -124,21 +136,27 @@ def _times_inverse_curvature(slope: Any, past: list[tuple[Any, Any]]) -> Any:
 
 
 def held_out(
-    index: LegalIndex, questions: Sequence[Question], taught: Sequence[Lesson], folds: Folds, depth: int
+    index: LegalIndex, questions: Sequence[Question], against: Sequence[Rivals], known: CrossValidation, depth: int
 ) -> list[list[int]]:
-    """Return each question's ranking with a lens fitted on the lessons of the other folds."""
+    """Return each question's ranking with a lens and a wording fitted on the other folds."""
     vectors = _vectors(index)
     rankings: list[list[int]] = [[] for _ in questions]
-    for fitted_on, measured_on in folds:
-        vectors.lens = fit(index, [taught[place] for place in fitted_on])
+    for fold, (fitted_on, measured_on) in enumerate(known.folds):
+        taught = [lesson(index, against[place], known.words(place, fold)) for place in fitted_on]
+        vectors.lens, index.wording = fit(index, taught), known.table(fold)
         for place in measured_on:
             rankings[place] = [hit.id for hit in index.rank_articles(questions[place].text, depth)]
     return rankings
 
 
 def write(index: LegalIndex, questions: Sequence[Question], path: Path = LENS) -> None:
-    """Fit the lens on all questions and put it into the package."""
-    np.save(path, fit(index, lessons(index, questions)).astype(np.float16))
+    """Fit the lens on all questions, each in words widened by what does not know it, and put it into the package."""
+    known = CrossValidation(index, questions, by_chance(len(questions)))
+    against = rivals(index, questions)
+    taught = [
+        lesson(index, against[place], known.words(place, known.fold_of[place])) for place in range(len(questions))
+    ]
+    np.save(path, fit(index, taught).astype(np.float16))
 
 
 def _vectors(index: LegalIndex) -> Vectors:

@@ -1,63 +1,111 @@
-"""Cross-validation of the numbers in ranking by words: chosen on four fifths of the questions, used on the fifth.
+"""Cross-validation of ranking by words: all that is tuned is chosen on four fifths of the questions, for the fifth.
 
-The weights of headings and law name against the text, and the three weights of the law prior. The words of asking that
-are left out of questions are a list, not numbers: it was written by hand.
+The table of wording is fitted, and five numbers are chosen: the weights of headings against the text, of the words
+that the table adds, and three of the law prior. To choose for a fold, each other fold is ranked with a table that knows
+neither of the two. The words of asking, the list of everyday words and its weight were set by hand.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from eval.legal import wording
 from eval.legal.data import Question
 from eval.legal.folds import Folds
-from qiusuo.legal.index import CANDIDATES, SIZE_CAP, LegalIndex
+from qiusuo.legal.index import ARTICLE_WEIGHTS, CANDIDATES, SIZE_CAP, LegalIndex
 from qiusuo.legal.models import LawKind
+from qiusuo.legal.wording import Table, widened
 
-HEADINGS = (0.3, 0.5, 0.7)
-NAMES = (0.0, 0.1, 0.2)
-LEVELS = (0.1, 0.2, 0.3)
+HEADINGS = (0.3, 0.5)
+FITTED = (0.2, 0.4)
+LEVELS = (0.05, 0.1, 0.2)
 CITED = (0.025, 0.05, 0.075)
 SIZES = (0.15, 0.3, 0.45)
+_PRIORS = tuple(itertools.product(LEVELS, CITED, SIZES))
 _CORE = {LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION}
-Weights = tuple[float, float, float]
-Fields = tuple[float, float]
-Row = tuple[int, float, Weights]
 
 
-def cross_validated(index: LegalIndex, questions: Sequence[Question], folds: Folds) -> list[list[int]]:
-    """Return each question's ranking by the weights that were best (R@10) for the other folds."""
-    features, versions = _features(index), index.store.version_ids()
-    prior = {article: features[version] for article, version in enumerate(versions) if version}
-    found: dict[Fields, list[list[Row]]] = {
-        fields: [_candidates(index, question.text, fields, prior) for question in questions]
-        for fields in itertools.product(HEADINGS, NAMES)
-    }
-    recall = {
-        (fields, weights): [
-            _recall(_ranked(rows, weights, 10), question)
-            for rows, question in zip(found[fields], questions, strict=True)
-        ]
-        for fields in found
-        for weights in itertools.product(LEVELS, CITED, SIZES)
-    }
-    rankings: list[list[int]] = [[] for _ in questions]
-    for number, (chosen_on, measured_on) in enumerate(folds):
-        fields, weights = max(recall, key=lambda choice: sum(recall[choice][place] for place in chosen_on))
-        print(
-            f"  fold {number}: headings {fields[0]}, name {fields[1]}, "
-            f"level {weights[0]}, cited {weights[1]}, size {weights[2]}",
-            flush=True,
-        )
-        for place in measured_on:
-            rankings[place] = _ranked(found[fields][place], weights, 100)
-    return rankings
+class Fields(NamedTuple):
+    """What is chosen of a search by words."""
+
+    headings: float
+    fitted: float
 
 
-def _features(index: LegalIndex) -> dict[int, Weights]:
-    """Return level, citations and size of each version's law."""
-    return {
+class CrossValidation:
+    """The questions in folds, and the tables that leave folds out."""
+
+    def __init__(self, index: LegalIndex, questions: Sequence[Question], folds: Folds) -> None:
+        self._index, self._questions, self.folds = index, questions, folds
+        self.fold_of = {place: fold for fold, (_, inside) in enumerate(folds) for place in inside}
+        self._prior = _features(index)
+        articles = wording.article_pairs(index, questions)
+        numbers = range(len(folds))
+        self._tables = {
+            frozenset(left_out): wording.fit(
+                [question for place, question in enumerate(questions) if self.fold_of[place] not in left_out], articles
+            )
+            for left_out in (*itertools.combinations(numbers, 1), *itertools.combinations(numbers, 2))
+        }
+
+    def table(self, fold: int) -> Table:
+        """Return the table that does not know a fold."""
+        return self._tables[frozenset({fold})]
+
+    def words(self, place: int, fold: int) -> dict[str, float]:
+        """Return the words of a question for use in fitting for a fold: widened by what knows neither of its folds."""
+        return widened(self._questions[place].text, self._tables[frozenset({fold, self.fold_of[place]})])
+
+    def rankings(self, depth: int) -> list[list[int]]:
+        """Return each question's ranking by what was best (R@10) for the other folds."""
+        choices = [Fields(*choice) for choice in itertools.product(HEADINGS, FITTED)]
+        recall = np.zeros((len(self.folds), len(choices), len(_PRIORS)))
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            for number, fields in enumerate(choices):
+                print(f"\r  weights {number + 1} of {len(choices)}", end="", flush=True)
+                found = threads.map(lambda place: self._recalls(place, fields), range(len(self._questions)))  # noqa: B023 - used up in this round
+                recall[:, number] = sum(found)
+        print()
+        ranked: list[list[int]] = [[] for _ in self._questions]
+        for fold, (_, inside) in enumerate(self.folds):
+            best = int(recall[fold].argmax())
+            fields, prior = choices[best // len(_PRIORS)], _PRIORS[best % len(_PRIORS)]
+            print(f"  fold {fold}: {fields}, level {prior[0]}, cited {prior[1]}, size {prior[2]}", flush=True)
+            for place in inside:
+                articles, scores = self._scores(place, fields, self.table(fold))
+                ranked[place] = articles[np.argsort(-scores[_PRIORS.index(prior)], kind="stable")][:depth].tolist()
+        return ranked
+
+    def _recalls(self, place: int, fields: Fields) -> Any:
+        """Return a question's part in choosing for each fold: its recall by each prior, nothing for its own fold."""
+        found = np.zeros((len(self.folds), len(_PRIORS)))
+        gold, own = list(self._questions[place].gold), self.fold_of[place]
+        for fold in range(len(self.folds)):
+            if fold != own:
+                articles, scores = self._scores(place, fields, self._tables[frozenset({fold, own})])
+                best = np.argpartition(-scores, min(10, len(articles)) - 1, axis=1)[:, :10]
+                found[fold] = np.isin(articles[best], gold).sum(axis=1) / len(gold)
+        return found
+
+    def _scores(self, place: int, fields: Fields, table: Table) -> tuple[Any, Any]:
+        """Return the articles found, in the order of their ids, and a row of scores for each prior."""
+        weights = {**ARTICLE_WEIGHTS, "headings": fields.headings}
+        words = widened(self._questions[place].text, table, fields.fitted)
+        found = sorted(self._index.scores_of(words, CANDIDATES, weights).items())
+        articles = np.array([article for article, _ in found])
+        return articles, np.array([score for _, score in found]) + np.array(_PRIORS) @ self._prior[articles].T
+
+
+def _features(index: LegalIndex) -> Any:
+    """Return level, citations and size of each article's law, a row for each id."""
+    of_version = {
         version.id: (
             float(version.law.kind in _CORE),
             math.log1p(index.store.cited_by[version.law.id]),
@@ -65,19 +113,4 @@ def _features(index: LegalIndex) -> dict[int, Weights]:
         )
         for version in index.store.versions.values()
     }
-
-
-def _candidates(index: LegalIndex, text: str, fields: Fields, prior: dict[int, Weights]) -> list[Row]:
-    weights = {"text": 1.0, "headings": fields[0], **({"law": fields[1]} if fields[1] else {})}
-    scores = index.word_scores(text, CANDIDATES, weights)
-    return [(article, score, prior[article]) for article, score in scores.items()]
-
-
-def _ranked(rows: list[Row], weights: Weights, depth: int) -> list[int]:
-    level, cited, size = weights
-    scored = [(-(words + level * f[0] + cited * f[1] + size * f[2]), article) for article, words, f in rows]
-    return [article for _, article in sorted(scored)[:depth]]
-
-
-def _recall(found: list[int], question: Question) -> float:
-    return len(question.gold.intersection(found)) / len(question.gold)
+    return np.array([of_version.get(version, (0.0, 0.0, 0.0)) for version in index.store.version_ids()])

@@ -18,6 +18,7 @@ from qiusuo.legal.install import LABEL
 from qiusuo.legal.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.models import ArticleNumber
 from qiusuo.legal.names import KNOWN_REPEALS, name_key
+from qiusuo.legal.numbers import article_label
 from qiusuo.legal.recognise import STATUTE_NAMES, looks_legal
 from qiusuo.legal.regulations import RegulationSearch
 
@@ -64,6 +65,27 @@ def test_known_articles(statutes: LegalIndex, query: str, law: str, label: str, 
 def test_words_find_the_probation_period(statutes: LegalIndex) -> None:
     answer = RegulationSearch(statutes).search("劳动合同试用期最长多久")
     assert any("试用期不得超过" in result.content for result in answer.results[:3])
+
+
+@pytest.mark.parametrize(
+    ("question", "law", "number"),
+    [
+        ("被狗咬了谁赔", "民法典", 1245),
+        ("高空抛物砸伤人", "民法典", 1254),
+        ("邻居装修噪音扰民", "民法典", 288),
+        ("酒驾怎么处罚", "道路交通安全法", 91),
+        ("网购七天无理由退货", "消费者权益保护法", 25),
+        ("借条没写利息", "民法典", 680),
+        ("信用卡逾期会坐牢吗", "刑法", 196),
+        ("加班费怎么算", "劳动法", 44),
+    ],
+)
+def test_everyday_questions_find_the_article_that_answers_them(
+    statutes: LegalIndex, question: str, law: str, number: int
+) -> None:
+    results = RegulationSearch(statutes).search(question).results[:3]
+    wanted = (f"中华人民共和国{law}", article_label(ArticleNumber(number)))
+    assert wanted in [(result.law_name, result.article_number) for result in results]
 
 
 def test_repealed_and_interpreted(statutes: LegalIndex) -> None:

@@ -13,23 +13,27 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.legal.folder import IndexFolder
 from qiusuo.legal.models import Hit, LawKind, LawVersion
 from qiusuo.legal.names import NameTable
-from qiusuo.legal.ranking import RankingBackend, TantivyBackend, fact_tokens, question_tokens, tokens
+from qiusuo.legal.ranking import RankingBackend, TantivyBackend, fact_tokens, tokens
 from qiusuo.legal.schema import RANKING_VERSION
 from qiusuo.legal.semantic import Vectors
 from qiusuo.legal.store import LegalStore
 from qiusuo.legal.validity import in_force
+from qiusuo.legal.wording import fitted, widened
 
 ARTICLE_FIELDS = ("text", "headings", "law")
-ARTICLE_WEIGHTS: Mapping[str, float] = MappingProxyType({"text": 1.0, "headings": 0.5, "law": 0.1})
+ARTICLE_WEIGHTS: Mapping[str, float] = MappingProxyType({"text": 1.0, "headings": 0.3, "law": 0.1})
 CASE_FIELDS = ("facts", "rest")
 CASE_FILTERS = ("type",)
 CASE_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0, "rest": 0.3})
 # A description of facts is compared with facts alone; key words may as well stand in the verdict.
 FACTS_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0})
 FACTS_CHARS = 60
+# What so large a share of all documents says (的, 应当; 被告人) tells little between them and costs much of the time.
+COMMON_IN_ARTICLES = 0.3
+COMMON_IN_JUDGMENTS = 0.5
 CANDIDATES = 300
 # Tuned on the train part of STARD by cross-validation (see docs/legal.md); none of them knows a single law.
-LEVEL_WEIGHT = 0.2
+LEVEL_WEIGHT = 0.1
 CITED_WEIGHT = 0.05
 SIZE_WEIGHT = 0.3
 SIZE_CAP = 250
@@ -65,6 +69,7 @@ class LegalIndex:
         }
         self._pages = {version.url: version for version in self.store.versions.values() if version.url}
         self.vectors = Vectors.open(generation)
+        self.wording = fitted()
 
     def close(self) -> None:
         """Close the files."""
@@ -102,11 +107,16 @@ class LegalIndex:
         ranked.sort(key=lambda hit: (-hit.score, hit.id))
         return ranked[:limit]
 
-    def word_scores(
-        self, question: str, limit: int, weights: Mapping[str, float] = ARTICLE_WEIGHTS
-    ) -> dict[int, float]:
+    def word_scores(self, question: str, limit: int) -> dict[int, float]:
         """Return the articles that share words with a question, with their scores relative to the best."""
-        found = self._articles.search(question_tokens(question), weights, limit)
+        return self.scores_of(widened(question, self.wording), limit)
+
+    def scores_of(
+        self, words: Mapping[str, float], limit: int, weights: Mapping[str, float] = ARTICLE_WEIGHTS
+    ) -> dict[int, float]:
+        """Return the same for weighted words and weighted fields."""
+        rare = self._articles.without_common(words, "text", COMMON_IN_ARTICLES)
+        found = self._articles.search(rare, weights, limit)
         return {hit.id: hit.score / found[0].score for hit in found}
 
     def prior_of(self, article_id: int) -> float:
@@ -117,8 +127,10 @@ class LegalIndex:
         """Return the judgments that fit the words best, only those of a type if one is given."""
         filters = {"type": case_type} if case_type else None
         if len(words) > FACTS_CHARS:
-            return self._cases.search(fact_tokens(words) or tokens(words), FACTS_WEIGHTS, limit, filters)
-        return self._cases.search(question_tokens(words), CASE_WEIGHTS, limit, filters)
+            said = dict.fromkeys(fact_tokens(words) or tokens(words), 1.0)
+            facts = self._cases.without_common(said, "facts", COMMON_IN_JUDGMENTS)
+            return self._cases.search(facts, FACTS_WEIGHTS, limit, filters)
+        return self._cases.search(widened(words, {}), CASE_WEIGHTS, limit, filters)
 
 
 class IndexHandle:

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,6 +28,8 @@ _ASKING = re.compile(
 )
 MAX_QUERY_TOKENS = 1200
 WRITER_MEMORY = 200_000_000
+# Below this, how many documents have a word says little about the word.
+FEW_DOCUMENTS = 500
 
 
 def tokens(text: str) -> list[str]:
@@ -43,12 +46,17 @@ def tokens(text: str) -> list[str]:
 
 def question_tokens(text: str) -> list[str]:
     """Return the tokens of a question without the words of asking; all of them if nothing else is left."""
-    return (tokens(_ASKING.sub(" ", text)) or tokens(text))[:MAX_QUERY_TOKENS]
+    return _first(tokens(_ASKING.sub(" ", text)) or tokens(text))
 
 
 def fact_tokens(text: str) -> list[str]:
     """Return the tokens of a description of facts: its days, sums and numbers are those of one case, no likeness."""
-    return [token for token in tokens(text) if not token.isascii()][:MAX_QUERY_TOKENS]
+    return _first(token for token in tokens(text) if not token.isascii())
+
+
+def _first(found: Iterable[str]) -> list[str]:
+    """Return each token once, and no more of them than a query may have."""
+    return list(islice(dict.fromkeys(found), MAX_QUERY_TOKENS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +72,19 @@ class RankingBackend(Protocol):
     """What ranks documents."""
 
     def search(
-        self, words: Sequence[str], weights: Mapping[str, float], limit: int, filters: Mapping[str, str] | None = None
+        self,
+        words: Mapping[str, float],
+        weights: Mapping[str, float],
+        limit: int,
+        filters: Mapping[str, str] | None = None,
     ) -> list[Hit]:
-        """Return the best documents for the tokens, each field with its weight, only those with the filters' values."""
+        """Return the best documents for the tokens, only those with the filters' values.
+
+        Each token has its weight, and so has each field.
+        """
+
+    def without_common(self, words: Mapping[str, float], field: str, share: float) -> Mapping[str, float]:
+        """Return the tokens that at most this share of all documents has in a field; all if few documents are there."""
 
 
 class RankingBuilder(Protocol):
@@ -138,13 +156,17 @@ class TantivyBackend:
         self._searcher = self._index.searcher()
 
     def search(
-        self, words: Sequence[str], weights: Mapping[str, float], limit: int, filters: Mapping[str, str] | None = None
+        self,
+        words: Mapping[str, float],
+        weights: Mapping[str, float],
+        limit: int,
+        filters: Mapping[str, str] | None = None,
     ) -> list[Hit]:
         import tantivy  # noqa: PLC0415 - an extra
 
         if not words:
             return []
-        text = " ".join(dict.fromkeys(words))
+        text = " ".join(word if weight == 1 else f"{word}^{weight:.4f}" for word, weight in words.items())
         query = self._index.parse_query(text, list(weights), field_boosts=dict(weights))
         for name, value in (filters or {}).items():
             exact = tantivy.Query.const_score_query(tantivy.Query.term_query(self._schema, name, value), 0.0)
@@ -152,6 +174,12 @@ class TantivyBackend:
         found = self._searcher.search(query, limit, count=False).hits
         ids = self._searcher.fast_field_values("id", [address for _, address in found])
         return [Hit(int(doc or 0), float(score)) for (score, _), doc in zip(found, ids, strict=True)]
+
+    def without_common(self, words: Mapping[str, float], field: str, share: float) -> Mapping[str, float]:
+        if self._searcher.num_docs < FEW_DOCUMENTS:
+            return words
+        most = share * self._searcher.num_docs
+        return {word: weight for word, weight in words.items() if self._searcher.doc_freq(field, word) <= most} or words
 
 
 def _schema(fields: Sequence[str], filters: Sequence[str]) -> tantivy.Schema:

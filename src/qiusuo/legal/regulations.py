@@ -20,6 +20,7 @@ from qiusuo.legal.ranking import question_tokens
 from qiusuo.legal.references import LawMention, Reference, find_references
 from qiusuo.legal.results import LegalAnswer, RegulationResult
 from qiusuo.legal.validity import best_for, validity
+from qiusuo.legal.wording import legal_pairs
 from qiusuo.text import truncate
 
 DEFAULT_LIMIT = 10
@@ -279,9 +280,10 @@ def _date_notes(version: LawVersion) -> list[str]:
 
 
 def _coverage(question: str, articles: list[Article]) -> float:
-    """Return the best share of the question's pairs of characters that one of the articles holds."""
+    """Return how much of the question, its pairs of characters or the law's for them, one of the articles holds."""
     pairs = {token for token in question_tokens(question) if len(token) > 1}
     if not pairs:
         return 1.0
+    meant = pairs.union(legal_pairs(question))
     texts = (article.text + " ".join(article.headings) + name_key(article.version.law.name) for article in articles)
-    return max(sum(pair in text for pair in pairs) for text in texts) / len(pairs)
+    return max(sum(pair in text for pair in meant) for text in texts) / len(pairs)
