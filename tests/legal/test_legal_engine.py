@@ -96,6 +96,17 @@ class TestJoining:
                 assert ddgs.seen == []
 
 
+async def test_what_we_say_about_a_law_is_told_apart_from_what_it_says(sample_folder: Path, tmp_path: Path) -> None:
+    async with SearchService.from_settings(configured(tmp_path, sample_folder)) as service:
+        (pot, *_) = (await service.asearch("水壶法第一条", engine="laws", type="regulation")).results
+        (tea, *_) = (await service.asearch("茶叶法第三条", engine="laws", type="regulation")).results
+    law, _, note = tea.snippet.partition("（检索注：")
+    assert law.startswith("茶农有权自行决定采摘时间")
+    assert "新版本" not in law
+    assert note == "新版本（2025-10-01 公布）自 2027-01-01 起施行。）"
+    assert pot.snippet == "水壶应当标明容量。"
+
+
 class TestFallingOver:
     async def test_nothing_found_here_is_no_word_about_the_web(
         self, sample_folder: Path, tmp_path: Path, tavily: ProviderServer

@@ -70,6 +70,13 @@ def test_the_words_of_the_question_count_most() -> None:
     assert all(0 < words[pair] < 1 for pair in legal_pairs("租房押金") if pair not in "租房押金")
 
 
+def test_the_longest_everyday_word_is_meant() -> None:
+    assert "赡养" in legal_pairs("谁给我养老")
+    pension = legal_pairs("养老金怎么领")
+    assert "赡养" not in pension
+    assert "保险" in pension
+
+
 def test_a_long_question_is_widened_within_limits() -> None:
     everything = "，".join(everyday())
     table = {"老板": {chr(0x4E00 + number) + "甲": 0.5 for number in range(500)}}

@@ -73,5 +73,7 @@ class LawsEngine(SearchEngine):
             part for part in (result.status, result.effective_date and f"{result.effective_date} 起施行") if part
         )
         title = f"{result.law_name} {result.article_number}".rstrip() + (f"（{facts}）" if facts else "")
-        text = " ".join(part for part in (result.content, *result.notes) if part)
+        # What we say about the law is told apart from what it says, so that nobody quotes it as law.
+        notes = "".join(result.notes)
+        text = f"{result.content}（检索注：{notes}）" if result.content and notes else result.content or notes
         return self.item(title, result.url, text, score=result.score)

@@ -87,6 +87,15 @@ _ASKED: Final = re.compile(
     r"(?:违法|犯法|犯罪|合法|侵权|违约)(?:行为)?(?:的)?(?:吗|么|嘛|呢|了吗)|(?:是否|算不算|算|属于|构成)[^,。?？]{0,12}(?:违法|犯法|犯罪|合法|侵权|违约|无效|诈骗|工伤)|"
     r"(?:判|坐牢|处)(?:多少|几|多久)年?|会被判(?:刑|死刑|几年)|(?:承担|负|追究)[^,。?？]{0,10}(?:责任|赔偿)|(?:可以|能否|能不能|怎么|如何)[^,。?？]{0,12}(?:起诉|索赔|维权)"
 )
+# Trouble that people tell in their own words.
+_TROUBLE: Final = re.compile(
+    r"(?:不发|不给|没发|不付|拖欠|克扣|[被还]欠)(?:我|我们|员工|农民工)?的?(?:工资|薪水|工钱)|欠薪|"
+    r"(?:被|遭)(?:公司|单位|老板)?(?:辞退|开除|裁员|裁掉)|(?:辞退|开除|裁员|加班|离职)[^,。?？]{0,8}(?:补偿|赔偿)|"
+    r"酒驾(?:怎么|如何|会|要|被|扣|罚|处|后果)|无证驾驶|肇事逃逸|高空抛物|(?:被|让)[^,。?？]{0,4}(?:狗|猫|宠物)[^,。?？]{0,2}(?:咬|抓)|"
+    r"坐牢|判几年|判多久|家暴|净身出户|老赖|(?:噪音|半夜|装修)[^,。?？]{0,4}扰民|[七7]天无理由退[货款]|"
+    r"(?:打赏|充值)[^,。?？]{0,8}(?:能退|退款|退回|退钱|追回|返还)|假一赔|[借欠]条[^,。?？]{0,6}(?:没|有效|无效|时效|利息|丢)|"
+    r"欠[钱债款][^,。?？]{0,4}不还|借钱[^,。?？]{0,4}不还|不还钱|(?:二手车|二手房|卖家|商家|中介)[^,。?？]{0,6}(?:隐瞒|欺诈|跑路)"
+)
 # Words of law and of daily life: one of them together with a question about rights, or two of them.
 _WEAK: Final = re.compile(
     r"合同|赔偿|债权|债务|侵权|抵押|担保|继承|遗产|遗嘱|诉讼|起诉|法院|仲裁|当事人|原告|被告|上诉|判决|征收|补偿[款费]|拆迁|承包|经营权|所有权|"
@@ -115,8 +124,9 @@ def looks_legal(query: str) -> bool:
     2. a law by its name, short name or former name (劳动合同法, 道交法, 合同法), a title in 《》 that ends as theirs;
        names that are also words for methods (预算法, 统计法) only where nothing else stands before them;
     3. a term of art of statutes (试用期, 违约金, 诉讼时效, 取保候审 …) or a question whether something is lawful, what
-       it is punished with, or who is liable; or two words of law and daily life (合同, 押金, 房东 …), or one of them in
-       a question about rights (是否, 能否, 怎么办 …); unless it asks for a form, a download, an exam, a film or news.
+       it is punished with, or who is liable; trouble that law is for (不发工资, 被狗咬, 高空抛物 …); or two words of law
+       and daily life (合同, 押金, 房东 …), or one of them in a question about rights (是否, 能否, 怎么办 …); unless it
+       asks for a form, a download, an exam, a film or news.
 
     A bare 第三条, 律师收费 or 法国首都 is none of these, nor is the law of another country.
     """
@@ -125,7 +135,9 @@ def looks_legal(query: str) -> bool:
         return False
     if _refers_to_an_article(text) or _QUOTED.search(text) or _names_a_law(text):
         return True
-    return bool(_STRONG.search(text) or _ASKED.search(text) or _asks_for_rights(text)) and not _ELSEWHERE.search(text)
+    if _ELSEWHERE.search(text):
+        return False
+    return any(words.search(text) for words in (_STRONG, _ASKED, _TROUBLE)) or _asks_for_rights(text)
 
 
 def _asks_for_rights(text: str) -> bool:

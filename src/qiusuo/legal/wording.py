@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import islice
@@ -36,6 +37,12 @@ def everyday() -> Mapping[str, tuple[str, ...]]:
 
 
 @functools.cache
+def _said() -> re.Pattern[str]:
+    """Return what finds everyday words, the longest first: 养老金 is a pension, not the duty to 养老."""
+    return re.compile("|".join(map(re.escape, sorted(everyday(), key=len, reverse=True))))
+
+
+@functools.cache
 def fitted() -> Table:
     """Return the fitted table of the package."""
     table: Table = json.loads(TABLE.read_text("utf-8"))
@@ -44,7 +51,7 @@ def fitted() -> Table:
 
 def legal_pairs(question: str) -> list[str]:
     """Return the pairs of characters of the law's words for what a question says in everyday ones."""
-    found = dict.fromkeys(pair for said, pairs in everyday().items() if said in question for pair in pairs)
+    found = dict.fromkeys(pair for said in _said().findall(question) for pair in everyday()[said])
     return list(islice(found, MOST_EVERYDAY))
 
 
