@@ -10,10 +10,11 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
-from playwright.sync_api import Browser, Locator, Page, Playwright, ViewportSize, expect
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Playwright, Route, ViewportSize, expect
 
 from chat_world import scripted
-from chromium import browser_settings
+from chromium import browser_settings, with_chromium
 from qiusuo.chat.store import open_store
 from qiusuo.testing import ProviderServer
 from qiusuo.web.chat import chat_extension
@@ -42,6 +43,33 @@ PAGES: Sequence[Mapping[str, str]] = (
         "url": "https://peps.python.org/pep-0750/",
         "snippet": '模板字符串 t"..." 是 f 字符串的推广，由 PEP 750 引入，用于自定义的字符串处理。',
         "date": "2024-07-08",
+    },
+)
+
+# One in force, one repealed, one not yet in force.
+LAWS: Sequence[Mapping[str, str]] = (
+    {
+        "lawName": "中华人民共和国民法典",
+        "articleNumber": "第五百七十七条",
+        "status": "现行有效",
+        "version": "2020-05-28",
+        "chapter": "第八章 违约责任",
+        "effectiveDate": "2021-01-01",
+        "content": "当事人一方不履行合同义务的，应当承担违约责任。<b>不是标记</b>",
+    },
+    {
+        "lawName": "中华人民共和国合同法",
+        "articleNumber": "第一百零七条",
+        "status": "已废止",
+        "effectiveDate": "1999-10-01",
+        "content": "当事人一方不履行合同义务的，应当承担违约责任。\n" * 20,
+    },
+    {
+        "lawName": "最高人民法院关于适用《中华人民共和国民法典》合同编通则若干问题的解释",
+        "articleNumber": "第六十五条",
+        "status": "尚未生效",
+        "effectiveDate": "2023-12-05",
+        "content": "当事人主张约定的违约金过分高于违约造成的损失的，人民法院应当以损失为基础。",
     },
 )
 
@@ -117,6 +145,14 @@ class PageWorld:
         self._stack.close()
 
 
+def with_own_browser(module: str) -> list[pytest.MarkDecorator]:
+    """Mark the tests of a module, which share a browser; those of another module may run beside them.
+
+    All in one process would take as long as all other tests together.
+    """
+    return [pytest.mark.xdist_group(module), *(mark for mark in with_chromium if mark.name == "skipif")]
+
+
 def launch(playwright: Playwright) -> Browser:
     """Start Chromium, kept to this machine."""
     settings = browser_settings()
@@ -184,6 +220,22 @@ class Screen:
         self.send(text)
         expect(self.page.locator("article.turn")).to_have_count(before + 1)
         return self.ended()
+
+    def show_laws(self, laws: Sequence[Mapping[str, str]] = LAWS) -> Locator:
+        """Look at the conversation again, with these laws as its first sources; return their cards."""
+
+        def with_laws(route: Route) -> None:
+            answer = route.fetch()
+            session = answer.json()
+            for source, law in zip(session["turns"][0]["sources"], laws, strict=False):
+                source["law"] = dict(law)
+            route.fulfill(response=answer, json=session)
+
+        self.page.route("**/api/chat/sessions/*", with_laws)
+        self.page.reload()
+        cards = self.page.locator(".card.law")
+        expect(cards).to_have_count(len(laws))
+        return cards
 
     def ended(self) -> Locator:
         expect(self.turn.locator(".turn-foot")).to_be_visible(timeout=15_000)

@@ -28,202 +28,41 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Any, Self, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from aiohttp import web
 
-WAIT_SECONDS = 20
+from model_replies import WAIT_SECONDS, Asked, Call, Delay, Ending, Gate, Piece, Reply, Step
+from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
+
+__all__ = ["Asked", "Call", "Delay", "Ending", "Gate", "Piece", "Reply", "ScriptedModel", "Step"]
 
 
-class Gate:
-    """A place in a reply where the server waits until the test opens it, from any thread or loop."""
+class _Vendor(Provider):
+    """Who may ask, which models there are, and how others are refused: in OpenAI's words."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._open = False
-        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-        self.was_reached = threading.Event()
+    base_path = "/v1"
 
-    def open(self) -> None:
-        with self._lock:
-            self._open = True
-            waiting, self._waiting = self._waiting, []
-        for loop, event in waiting:
-            loop.call_soon_threadsafe(event.set)
+    def __init__(self, models: Sequence[str], key: str) -> None:
+        self.models = tuple(models)
+        self.wanted_key = key
 
-    async def reached(self) -> None:
-        """Wait until the server stands before the gate."""
-        assert await asyncio.to_thread(self.was_reached.wait, WAIT_SECONDS), "the server never came to this gate"
+    def authorized(self, seen: Seen) -> bool:
+        given = seen.headers.get("x-api-key") or seen.headers.get("x-goog-api-key") or ""
+        return self.wanted_key in {seen.headers.get("authorization", "").removeprefix("Bearer "), given}
 
-    async def passed(self) -> None:
-        """Wait until it is open (the server does)."""
-        event = asyncio.Event()
-        with self._lock:
-            if not self._open:
-                self._waiting.append((asyncio.get_running_loop(), event))
-            else:
-                event.set()
-        self.was_reached.set()
-        await event.wait()
+    def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - only the list is asked for
+        listed = [{"id": name, "object": "model", "created": 1, "owned_by": "tests"} for name in self.models]
+        return Answer({"object": "list", "data": listed})
+
+    def refuse(self, fault: Fault) -> Answer:  # noqa: ARG002 - only for a wrong key
+        words = "Incorrect API key provided."
+        error = {"message": words, "type": "invalid_request_error", "param": None, "code": "invalid_api_key"}
+        return Answer({"error": error}, 401)
 
 
-@dataclass(frozen=True, slots=True)
-class Delay:
-    """Seconds that the server waits in the middle of a reply."""
-
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call; its arguments (a dict, or text as it is) come in that many pieces when streamed."""
-
-    name: str
-    arguments: Mapping[str, Any] | str = field(default_factory=dict)
-    id: str = ""
-    pieces: int = 3
-
-    @property
-    def text(self) -> str:
-        return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments, ensure_ascii=False)
-
-
-class Ending(StrEnum):
-    """How the connection ends after the pieces of a reply."""
-
-    WHOLE = "whole"
-    BROKEN = "broken"  # aborted in the middle
-    SHORT = "short"  # closed in good order, but without a finish reason and [DONE]
-    SILENT = "silent"  # nothing more, for as long as the client waits
-
-
-Piece: TypeAlias = str | Gate | Delay | Mapping[str, Any]
-"""Text, a wait, or a whole ``delta`` as it is (``{"reasoning_content": …}``)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the model answers once. Made by the class methods; ``with_`` changes single fields."""
-
-    pieces: tuple[Piece, ...] = ()
-    calls: tuple[Call, ...] = ()
-    finish: str = "stop"
-    usage: tuple[int, int] | None = (11, 7)
-    ending: Ending = Ending.WHOLE
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    """Fields beside ``choices`` (``search_results``, ``citations``), in the last chunk or the whole answer."""
-    message: Mapping[str, Any] = field(default_factory=dict)
-    """Further fields of the message, or of the last delta (``annotations``, ``refusal``)."""
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    whole: Any = None
-    """A body that goes out as it is: JSON, or text (then HTML), or bytes."""
-    events_: tuple[tuple[str, Any], ...] | None = None
-
-    @classmethod
-    def text(cls, *pieces: Piece, **fields: Any) -> Reply:
-        """Answer with text, each piece in a chunk of its own."""
-        return cls(pieces, **fields)
-
-    @classmethod
-    def tools(cls, *calls: Call, say: Sequence[Piece] = (), **fields: Any) -> Reply:
-        """Call tools, all at once (in parallel), perhaps after some text; their pieces come interleaved."""
-        return cls(tuple(say), calls, **{"finish": "tool_calls", **fields})
-
-    @classmethod
-    def error(
-        cls, status: int, message: str = "Something is wrong.", *, code: str | None = None, **fields: Any
-    ) -> Reply:
-        """Refuse with a status and OpenAI's error shape."""
-        body = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}
-        return cls(status=status, whole=body, **fields)
-
-    @classmethod
-    def rate_limited(cls, after: str = "7") -> Reply:
-        return cls.error(429, "Rate limit reached.", code="rate_limit_exceeded", headers={"Retry-After": after})
-
-    @classmethod
-    def overflow(cls) -> Reply:
-        """400 in OpenAI's words: the conversation is too long."""
-        words = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."
-        return cls.error(400, words, code="context_length_exceeded")
-
-    @classmethod
-    def refused(cls, words: str = "I cannot help with that.") -> Reply:
-        """A refusal of the model itself, in the field ``refusal``."""
-        return cls((), message={"refusal": words})
-
-    @classmethod
-    def filtered(cls, *pieces: Piece) -> Reply:
-        """Text that the provider's content filter cuts off."""
-        return cls(pieces, finish="content_filter")
-
-    @classmethod
-    def html(cls, status: int = 200) -> Reply:
-        return cls(status=status, whole="<!doctype html><title>Welcome</title><p>Please log in.")
-
-    @classmethod
-    def hang(cls, *pieces: Piece) -> Reply:
-        """Say nothing more, and keep the connection; with no piece not even the head of the answer comes."""
-        return cls(pieces, ending=Ending.SILENT)
-
-    @classmethod
-    def broken(cls, *pieces: Piece) -> Reply:
-        """Break the connection off after the pieces."""
-        return cls(pieces, ending=Ending.BROKEN)
-
-    @classmethod
-    def body(cls, body: Any, status: int = 200, **headers: str) -> Reply:
-        """A whole body, as it is."""
-        return cls(whole=body, status=status, headers=headers)
-
-    @classmethod
-    def events(cls, *events: Any, **fields: Any) -> Reply:
-        """Server-sent events as they are: payloads (JSON or text), pairs of event name and payload, gates, delays."""
-        pairs = tuple(event if isinstance(event, tuple) else ("", event) for event in events)
-        return cls(events_=pairs, **fields)
-
-    def with_(self, **fields: Any) -> Reply:
-        return replace(self, **fields)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One request as it arrived. Header names are in lower case."""
-
-    path: str
-    body: dict[str, Any]
-    headers: Mapping[str, str]
-    query: Mapping[str, str]
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.body.get("messages") or self.body.get("input") or []
-        return found
-
-    @property
-    def tools(self) -> list[str]:
-        """The names of the tools that were offered."""
-        tools = self.body.get("tools") or []
-        return [tool.get("function", tool).get("name") or tool.get("type", "") for tool in tools]
-
-    @property
-    def prompt(self) -> str:
-        """The text of all messages."""
-        return "\n".join(_plain(message.get("content")) for message in self.messages)
-
-    @property
-    def streams(self) -> bool:
-        return bool(self.body.get("stream"))
-
-
-Step: TypeAlias = Reply | Callable[[Asked], Reply]
-
-
-class ScriptedModel:
+class ScriptedModel(ProviderServer):
     """Serve a script of replies on a free loopback port, in a thread of its own, until closed."""
 
     def __init__(
@@ -233,28 +72,26 @@ class ScriptedModel:
         models: Sequence[str] = ("scripted",),
         key: str = "sk-scripted",
     ) -> None:
+        self._vendor = _Vendor(models, key)
+        super().__init__(self._vendor)
         self.script: deque[Step] = deque(script)
         self.otherwise = otherwise
-        self.models = tuple(models)
-        self.key = key
         self.requests: list[Asked] = []
-        self.models_asked = 0
         self.hang_ups = 0
-        self.port = 0
         self._left = threading.Event()
         self._ids = itertools.count(1)
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._stop = asyncio.Event()
-        self._thread = threading.Thread(target=self._serve, name="scripted-model", daemon=True)
 
     @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+    def key(self) -> str:
+        return self._vendor.wanted_key
+
+    @key.setter
+    def key(self, key: str) -> None:
+        self._vendor.wanted_key = key
 
     @property
     def root(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return self.url
 
     def add(self, *steps: Step) -> None:
         """Put replies at the end of the script."""
@@ -264,29 +101,10 @@ class ScriptedModel:
         """Wait until a client has left a stream before its end."""
         assert await asyncio.to_thread(self._left.wait, WAIT_SECONDS), "no client has hung up"
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._ready.wait()
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Stop the server and drop its connections, also those it lets hang."""
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join(5)
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._run())
-        self._loop.close()
-
     async def _run(self) -> None:
         app = web.Application(client_max_size=64 * 1024 * 1024)
-        app.router.add_get("/v1/models", self._list)
-        app.router.add_post("/{path:.*}", self._handle)
+        app.router.add_get("/v1/models", self._handle)
+        app.router.add_post("/{path:.*}", self._play)
         # The handler is cancelled when its client goes, so that a hang-up is seen at once.
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05, handler_cancellation=True)
         await runner.setup()
@@ -297,20 +115,14 @@ class ScriptedModel:
         await self._stop.wait()
         await runner.cleanup()
 
-    async def _list(self, request: web.Request) -> web.Response:
-        self.models_asked += 1
-        if refusal := self._refused(request):
-            return refusal
-        listed = [{"id": name, "object": "model", "created": 1, "owned_by": "tests"} for name in self.models]
-        return web.json_response({"object": "list", "data": listed})
-
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def _play(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         headers = {name.lower(): value for name, value in request.headers.items()}
         asked = Asked(request.path, json.loads(body or b"{}"), headers, dict(request.query))
         self.requests.append(asked)
-        if refusal := self._refused(request):
-            return refusal
+        if not self.provider.authorized(Seen("POST", asked.path, asked.query, headers)):
+            refusal = self.provider.refuse(Fault.AUTH)
+            return web.json_response(refusal.body, status=refusal.status)
         step = self.script.popleft() if self.script else self.otherwise
         if step is None:
             words = "The script is used up; this request was not expected."
@@ -322,14 +134,6 @@ class ScriptedModel:
             self.hang_ups += 1
             self._left.set()
             raise
-
-    def _refused(self, request: web.Request) -> web.Response | None:
-        given = request.headers.get("x-api-key") or request.headers.get("x-goog-api-key") or ""
-        if self.key in {request.headers.get("Authorization", "").removeprefix("Bearer "), given}:
-            return None
-        words = "Incorrect API key provided."
-        error = {"message": words, "type": "invalid_request_error", "param": None, "code": "invalid_api_key"}
-        return web.json_response({"error": error}, status=401)
 
     async def _answer(self, request: web.Request, asked: Asked, reply: Reply) -> web.StreamResponse:
         if reply.whole is not None:
@@ -469,9 +273,3 @@ def _usage(tokens: tuple[int, int]) -> dict[str, int]:
 def _cut(text: str, pieces: int) -> list[str]:
     size = max(1, -(-len(text) // max(1, pieces)))
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]
-
-
-def _plain(content: Any) -> str:
-    if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
-    return content or ""

@@ -77,16 +77,14 @@ def stard_table(folder: Path, *, with_vectors: bool) -> None:
 
 
 def hybrid_rows(index: LegalIndex, questions: Sequence[data.Question]) -> None:
-    """Print the same with the sentence encoder: without its lens, and with one fitted on other questions."""
+    """Print the same with the sentence encoder: with nothing fitted, and with what was fitted on other questions."""
     from eval.legal import lens  # noqa: PLC0415 - needs numpy, which comes with the extra
 
-    shipped, index.wording = index.wording, {}
     against = lens.rivals(index, questions)
     _stard_rows("hybrid, nothing fitted", questions, lambda text: index.rank_articles(text, DEPTH))
     for name, parts in _kinds_of_folds(questions):
         known = CrossValidation(index, questions, parts)
         _rows(f"hybrid, {name}", questions, lens.held_out(index, questions, against, known, DEPTH))
-    index.wording = shipped
 
 
 def fit_wording(folder: Path) -> None:

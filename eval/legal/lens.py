@@ -51,7 +51,7 @@ class Lesson:
 def rivals(index: LegalIndex, questions: Sequence[Question]) -> list[Rivals]:
     """Return of each question what stands against its articles: the best by the plain ranking, and some by chance."""
     vectors, chance = _vectors(index), random.Random(9)
-    vectors.lens = NO_LENS
+    vectors.lens, index.wording = NO_LENS, {}  # nothing that was fitted takes part
     pool = sorted({article for question in questions for article in question.gold})
     made = []
     for question in questions:

@@ -37,7 +37,9 @@
     │   └── ModelBroken            the stream broke off or made no sense
     ├── SessionError               a conversation cannot be used
     │   ├── SessionNotFound        there is no such conversation, or it is somebody else's
-    │   └── SessionBusy            another turn of it is still running
+    │   ├── SessionBusy            another turn of it is still running
+    │   ├── ServerBusy             as many questions are being answered as there is room for
+    │   └── TooManyAtOnce          this user has as many questions being answered as one may have
     └── AllEnginesFailed           every engine was tried; ``attempts`` has the receipt
 
 Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each
@@ -282,6 +284,14 @@ class SessionNotFound(SessionError):
 
 class SessionBusy(SessionError):
     """Another turn of this conversation is still running."""
+
+
+class ServerBusy(SessionError):
+    """As many questions are being answered as there is room for."""
+
+
+class TooManyAtOnce(SessionError):
+    """This user has as many questions being answered as one may have."""
 
 
 class AllEnginesFailed(SearchError):

@@ -143,6 +143,9 @@ class Roster:
 
     def disabled(self) -> SearchDisabled:
         """Return the error that says how to enable search."""
+        if not self.places:
+            message = "Web search is off: the service has no engine."
+            return SearchDisabled(message, fix="Give SearchService at least one engine.")
         if self._named:
             fixes = [place.problem.fix for name in self._order if (place := self.places[name]).problem]
             return SearchDisabled(

@@ -8,7 +8,7 @@ import time
 import pytest
 from rich.console import Console
 
-from qiusuo.chat.events import Check, Delta, Done, Notice, Round, RoundState, Stage, Status, TurnState
+from qiusuo.chat.events import Check, Delta, Done, Notice, Retraction, Round, RoundState, Stage, Status, TurnState
 from qiusuo.cli.chat_commands import is_command
 from qiusuo.cli.chat_lines import safe, support_of, without_citation_links
 from qiusuo.cli.chat_view import ChatView, finished_length, render
@@ -125,6 +125,19 @@ class TestDrawing:
         assert "“Tea is hot.” [3]" in written(screen)
         assert support_of(3, {"report": report}) == "weak"
         assert support_of(4, {"report": report}) == ""
+
+    @pytest.mark.parametrize(("thought", "told"), [("Hm, tea", False), ("Hm.\n\nTea?\n\nYes", True)])
+    def test_a_thought_that_is_taken_back(self, thought: str, told: bool) -> None:
+        screen = console()
+        with ChatView(screen, WORDS) as view:
+            view._live.auto_refresh = False
+            view.show(Delta(thought))
+            view.show(Retraction(""))
+            view.show(Delta("Tea is hot."))
+            view.show(Done(TurnState.DONE, "Tea is hot."))
+        assert ("以上是模型的思考" in written(screen)) == told
+        assert "Tea is hot." in written(screen)
+        assert "Hm, tea" not in written(screen)
 
     def test_nothing_of_strangers_acts_on_the_terminal(self) -> None:
         evil = "\x1b]0;owned\x07\x9b2J\u202e"

@@ -250,33 +250,52 @@ class TestOpenAiShape:
             assert [asyncio.run(ask()) for _ in range(3)] == ["ok"] * 3
 
 
+def message_events() -> tuple[tuple[str, dict[str, Any]], ...]:
+    """Return what Anthropic streams for "Hello."."""
+    usage = {"input_tokens": 5, "output_tokens": 1}
+    head = {"id": "m", "type": "message", "role": "assistant", "model": "claude", "content": [], "usage": usage}
+    return (
+        ("message_start", {"type": "message_start", "message": head}),
+        (
+            "content_block_start",
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        ),
+        (
+            "content_block_delta",
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello."}},
+        ),
+        ("content_block_stop", {"type": "content_block_stop", "index": 0}),
+        (
+            "message_delta",
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
+        ),
+        ("message_stop", {"type": "message_stop"}),
+    )
+
+
 class TestOtherShapes:
     async def test_anthropic(self) -> None:
-        usage = {"input_tokens": 5, "output_tokens": 1}
-        head = {"id": "m", "type": "message", "role": "assistant", "model": "claude", "content": [], "usage": usage}
-        events = (
-            ("message_start", {"type": "message_start", "message": head}),
-            (
-                "content_block_start",
-                {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
-            ),
-            (
-                "content_block_delta",
-                {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello."}},
-            ),
-            ("content_block_stop", {"type": "content_block_stop", "index": 0}),
-            (
-                "message_delta",
-                {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}},
-            ),
-            ("message_stop", {"type": "message_stop"}),
-        )
-        with ScriptedModel(Reply.events(*events)) as server:
+        with ScriptedModel(Reply.events(*message_events())) as server:
             async with chat_of(server, model="anthropic:claude-sonnet-5", model_base_url=server.root) as chat:
                 message = await gathered(chat)
             assert server.requests[0].path == "/v1/messages"
             assert server.key in server.requests[0].headers["authorization"]
         assert message.text == "Hello."
+
+    def test_anthropic_in_several_event_loops(self) -> None:
+        with ScriptedModel(otherwise=Reply.events(*message_events())) as server:
+            model = open_model(
+                Settings.load(model="anthropic:claude-x", model_base_url=server.root, model_api_key=server.key)
+            )
+
+            async def ask(*, close: bool = True) -> str:
+                said = (await gathered(await model.chat_model())).text
+                if close:
+                    await model.aclose()
+                return said
+
+            # The second time the connection of the first loop is still open: it must not be used.
+            assert [asyncio.run(ask(close=last)) for last in (False, True, True)] == ["Hello."] * 3
 
     @pytest.mark.filterwarnings("ignore:Inheritance class AiohttpClientSession:DeprecationWarning")
     async def test_gemini(self) -> None:

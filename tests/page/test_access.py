@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from chromium import with_chromium
-from page_world import PageWorld, Screen, screen
+from page_world import PageWorld, Screen, screen, with_own_browser
 from qiusuo.testing import Fault
 from scripted_model import Call, Reply
 
@@ -17,7 +16,7 @@ AXE = Path(__file__).parents[2] / "scripts" / "vendor" / "node_modules" / "axe-c
 with_axe = pytest.mark.skipif(
     not AXE.is_file(), reason="NO AXE, NOT TESTED: run 'npm ci' in scripts/vendor (scripts/setup.py --test does)"
 )
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 
 ANSWER = """# 主要变化
 
@@ -74,6 +73,18 @@ def test_axe_finds_nothing(chromium: Browser, scheme: str, phone: bool) -> None:
             page("#drawer-button").click()
         page(".more summary").click()
         assert violations(page) == [], "sidebar"
+
+
+@with_axe
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nor_on_law_cards(chromium: Browser, scheme: str, phone: bool) -> None:
+    answer = Reply.text("违约责任见[1]，旧法见[2]，解释见[3]。")
+    with PageWorld(answer) as world, screen(chromium, world, phone=phone, color_scheme=scheme) as page:
+        page.turn_search_on()
+        page.ask("不履行合同怎么办？")
+        expect(page.show_laws().locator(".badge")).to_have_text(["现行有效", "已废止", "尚未生效"])
+        assert violations(page) == []
 
 
 @with_axe

@@ -7,12 +7,11 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
-from chromium import with_chromium
-from page_world import CLIPBOARD, PageWorld, screen
+from page_world import CLIPBOARD, PageWorld, screen, with_own_browser
 from qiusuo.testing import Fault
 from scripted_model import Reply
 
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Request, Route, expect
 
-from chromium import with_chromium
-from page_world import PAGES, PageWorld, Screen, screen
+from page_world import PAGES, PageWorld, Screen, screen, with_own_browser
 from scripted_model import Gate, Reply
 
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 
 
 def hold(page: Screen, pattern: str, method: str) -> Callable[[], None]:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from chromium import with_chromium
-from page_world import DESKTOP, PageWorld, Screen, screen
+from page_world import DESKTOP, PageWorld, Screen, screen, with_own_browser
 from scripted_model import Gate, Reply
 
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 
 
 def second_tab(first: Screen, path: str = "/") -> Screen:

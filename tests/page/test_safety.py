@@ -7,12 +7,11 @@ from collections.abc import Mapping
 import pytest
 from playwright.sync_api import Browser, expect
 
-from chromium import with_chromium
-from page_world import PAGES, PageWorld, Screen, screen, show
+from page_world import PAGES, PageWorld, Screen, screen, show, with_own_browser
 from qiusuo.web.page import CONTENT_POLICY
 from scripted_model import Reply
 
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 
 SCRIPT = "window.__xss=(window.__xss||0)+1"
 # Outside hosts are real words here: what asks for them is seen.

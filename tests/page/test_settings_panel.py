@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FloatRect, Route, expect
 
-from chromium import with_chromium
-from page_world import PageWorld, screen
+from page_world import PageWorld, screen, with_own_browser
 
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 
 
 def apart(one: FloatRect, other: FloatRect) -> bool:
@@ -131,6 +130,38 @@ class TestSwitch:
                 )
                 assert not covered
             expect(page.switch).to_be_in_viewport()
+
+
+# The middles of the controls, the lines of the note, and how far it stays away from the button beside it.
+_STRIP = """() => {
+  const box = (name) => document.querySelector(name).getBoundingClientRect();
+  const words = document.createRange();
+  words.selectNodeContents(document.querySelector(".switch-note"));
+  const lines = [...words.getClientRects()];
+  return {
+    middles: [".modes", ".switch-label", ".switch"].map((name) => box(name).y + box(name).height / 2),
+    lines: lines.length,
+    gap: box(".new-here").left - Math.max(...lines.map((line) => line.right)),
+    height: box(".topbar").height,
+    wide: document.documentElement.scrollWidth,
+  };
+}"""
+
+
+@pytest.mark.parametrize("locale", ["zh-CN", "en"])
+@pytest.mark.parametrize("width", [320, 360, 390])
+def test_the_strip_of_a_phone_has_two_lines(chromium: Browser, width: int, locale: str) -> None:
+    size = {"width": width, "height": 640}
+    with PageWorld() as world, screen(chromium, world, phone=True, locale=locale, viewport=size) as page:
+        page.ask("一")  # since there is a button for a new chat in it
+        for mode in ("chat", "agent"):
+            page.choose(mode)
+            strip = page.page.evaluate(_STRIP)
+            assert max(strip["middles"]) - min(strip["middles"]) < 4, (mode, strip)
+            assert strip["lines"] == 1, (mode, strip)
+            assert strip["gap"] >= 0, (mode, strip)
+            assert strip["height"] < 96, (mode, strip)
+            assert strip["wide"] == width, (mode, strip)
 
 
 def refuse_changes(route: Route) -> None:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from chromium import with_chromium
 from page_speed import measure_stream, page_weight
-from page_world import PAGES, PageWorld, screen
+from page_world import PAGES, PageWorld, screen, with_own_browser
 
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 KB = 1000
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, expect
 
-from chromium import with_chromium
-from page_world import CLIPBOARD, PAGES, PageWorld, screen, show
+from page_world import CLIPBOARD, LAWS, PAGES, PageWorld, screen, show, with_own_browser
 from scripted_model import Asked, Call, Gate, Reply
 
-pytestmark = with_chromium
+pytestmark = with_own_browser(__name__)
 SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 
 CITED = (
@@ -295,30 +294,24 @@ def test_citations_that_the_system_added_are_marked(chromium: Browser) -> None:
         expect(page("#cite-card")).to_contain_text("引用由系统补充，非模型所写")
 
 
+def test_a_thought_that_slipped_into_the_answer_is_taken_back(chromium: Browser) -> None:
+    thought, answered = Gate(), Gate()
+    reply = Reply.text("先想一想。", thought, "</think>", "茶树原产中国。", answered, "完。")
+    with PageWorld(reply) as world, screen(chromium, world) as page:
+        page.send("茶从哪里来？")
+        expect(page.turn.locator(".answer")).to_have_text("先想一想。")
+        thought.open()
+        expect(page.turn.locator(".answer")).to_have_text("茶树原产中国。")
+        answered.open()
+        expect(page.ended().locator(".answer")).to_have_text("茶树原产中国。完。")
+
+
 def test_an_article_of_law_has_a_card_of_its_own(chromium: Browser) -> None:
-    law = {
-        "lawName": "中华人民共和国民法典",
-        "articleNumber": "第五百七十七条",
-        "status": "现行有效",
-        "version": "2020-05-28",
-        "chapter": "第八章 违约责任",
-        "effectiveDate": "2021-01-01",
-        "content": "当事人一方不履行合同义务的，应当承担违约责任。<b>不是标记</b>",
-    }
-
-    def with_law(route: Route) -> None:
-        answer = route.fetch()
-        session = answer.json()
-        session["turns"][0]["sources"][0]["law"] = law
-        route.fulfill(response=answer, json=session)
-
     with PageWorld(Reply.text("见[1]。")) as world, screen(chromium, world) as page:
         page.turn_search_on()
         page.ask("民法典577条")
-        page.page.route("**/api/chat/sessions/*", with_law)
-        page.page.reload()
-        card = page(".card.law")
+        card = page.show_laws(LAWS[:1])
         expect(card).to_contain_text("中华人民共和国民法典 第五百七十七条")
         expect(card.locator(".badge")).to_have_text("现行有效")
         expect(card).to_contain_text("第八章 违约责任 · 版本 2020-05-28 · 施行日期 2021年1月1日")
-        expect(card.locator("blockquote")).to_have_text(law["content"])
+        expect(card.locator("blockquote")).to_have_text(LAWS[0]["content"])

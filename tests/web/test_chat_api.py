@@ -146,6 +146,16 @@ class TestTurn:
                 gate.open()
                 assert list(events)[-1]["state"] == "done"
 
+    @pytest.mark.parametrize(
+        ("limit", "status", "error"), [("MAX_LIVE", 503, "ServerBusy"), ("MAX_OF_ONE", 429, "TooManyAtOnce")]
+    )
+    def test_as_many_as_it_can(self, limit: str, status: int, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(f"qiusuo.chat.conversations.{limit}", 0)
+        with page() as it:
+            refused = it.client.post(f"/api/chat/sessions/{it.new()}/turns", json={"text": "问题"})
+        assert (refused.status_code, refused.headers["retry-after"]) == (status, "5")
+        assert refused.json()["error"] == error
+
     def test_edit_and_resend_replaces_what_came_after(self) -> None:
         with page(Reply.text("一"), Reply.text("二"), Reply.text("三")) as it:
             session = it.new()

@@ -116,11 +116,24 @@ class TestFailures:
         assert "secret" not in answer.text
         assert "oops" in caplog.text
 
-    def test_as_many_as_it_can(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("qiusuo.web.openai.MAX_LIVE", 0)
-        with serving() as served:
-            answer = served.post()
-        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    @pytest.mark.parametrize(
+        ("limit", "status", "code"), [("MAX_LIVE", 503, "busy"), ("MAX_OF_ONE", 429, "too_many_at_once")]
+    )
+    def test_as_many_as_it_can(self, limit: str, status: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(f"qiusuo.chat.conversations.{limit}", 1)
+        gate = Gate()
+        reply = Reply.text("first", gate, "end")
+        with serving(reply, Reply.text("next")) as served, OpenAI(**served.options) as client:
+            stream = client.chat.completions.create(
+                model="qiusuo-chat", messages=user(), stream=True, extra_body={"search": False}
+            )
+            next(stream)
+            answer = served.post(search=False)
+            gate.open()
+            list(stream)
+            assert served.post(search=False).status_code == 200
+        assert (answer.status_code, answer.headers["retry-after"]) == (status, "5")
+        assert answer.json()["error"]["code"] == code
 
 
 def large(size: int) -> bytes:

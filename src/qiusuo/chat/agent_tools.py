@@ -13,12 +13,13 @@ from pydantic import Field
 
 from qiusuo.chat.context import Context
 from qiusuo.chat.events import Stage
-from qiusuo.chat.notices import notice, search_notice
+from qiusuo.chat.notices import notice, reason_of, search_notice
 from qiusuo.chat.prompts import CHINESE, ENGLISH
 from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,
     PageError,
+    SearchDisabled,
     SearchError,
     Unavailable,
     UserRateLimited,
@@ -27,7 +28,7 @@ from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, neutral, untrusted
-from qiusuo.tools.specs import MAX_PAGE_CHARS, Toolbox, ToolOutput, ToolSpec, disabled_text
+from qiusuo.tools.specs import MAX_PAGE_CHARS, Toolbox, ToolOutput, ToolSpec
 
 logger = logging.getLogger(__name__)
 
@@ -52,8 +53,9 @@ class Desk:
     def failed(self, number: int, kind: str, query: str, error: SearchError) -> ToolException:
         """Tell the reader of a failure; return what tells the model."""
         attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-        self.context.journal.fail_round(number, kind, query, error.message, attempts)
-        self.context.journal.notice(search_notice(error, self.context.language))
+        language = self.context.language
+        self.context.journal.fail_round(number, kind, query, reason_of(error, language), attempts)
+        self.context.journal.notice(search_notice(error, language))
         # The next query would meet these as well.
         if kind == "web_search" and isinstance(error, AllEnginesFailed | ConfigurationError | UserRateLimited):
             self.down = True
@@ -160,7 +162,7 @@ def renumbered(text: str, numbers: Sequence[int]) -> str:
     return _ENTRY.sub(number_of, text)
 
 
-async def tools_for(desk: Desk) -> tuple[list[BaseTool], str]:
+async def tools_for(desk: Desk) -> tuple[list[BaseTool], SearchDisabled | None]:
     """Return the tools of a turn, and why there is no web search where there is none."""
     context, ask = desk.context, desk.context.ask
     problem = await context.service.disabled()
@@ -178,7 +180,7 @@ async def tools_for(desk: Desk) -> tuple[list[BaseTool], str]:
         )
     toolbox = Toolbox(context.service, context.reader, extra=context.legal)
     tools += [_spec_tool(spec, desk) for name, spec in toolbox.specs.items() if name not in _LEFT_OUT]
-    return tools, disabled_text(problem) if problem else ""
+    return tools, problem
 
 
 def _spec_tool(spec: ToolSpec, desk: Desk) -> AgentSpecTool:

@@ -10,16 +10,17 @@ from typing import Any, Final
 
 from langchain.agents import create_agent
 from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat import prompts
 from qiusuo.chat.agent_tools import Desk, tools_for
 from qiusuo.chat.answer import MessageText, conclude
 from qiusuo.chat.context import Context, finish_of
-from qiusuo.chat.history import as_words, remember
-from qiusuo.chat.notices import notice
+from qiusuo.chat.history import as_words, message_tokens, remember
+from qiusuo.chat.notices import notice, search_notice
 from qiusuo.chat.thinking import whole
+from qiusuo.tools.specs import disabled_text
 
 logger = logging.getLogger(__name__)
 
@@ -29,14 +30,14 @@ _CALLS_AT_ONCE: Final = 5
 async def agent_turn(context: Context) -> None:
     """Answer one question in agent mode."""
     desk = Desk(context)
-    tools, disabled = await tools_for(desk)
-    if disabled:
-        context.journal.notice(notice("search_disabled", context.language, level="warning", detail=disabled))
+    tools, off = await tools_for(desk)
+    if off is not None:
+        context.journal.notice(search_notice(off, context.language))
     loop = AgentLoop(desk)
     chat_model = await context.model.chat_model()
-    system = prompts.agent_system(context.language, disabled=disabled)
+    system = prompts.agent_system(context.language, disabled=disabled_text(off) if off else "")
     question = prompts.with_date(context.ask.question, context.language)
-    rules, *history = context.prompt(system, question, tools=True)
+    rules, *history = context.prompt(system, question, tools=tools)
     since = len(context.memory.registry.rounds)
     agent = create_agent(chat_model, tools, system_prompt=rules.text, middleware=[loop])
     limit = 4 * context.settings.agent_rounds + 10  # each round takes two steps; the cap is ours, not the graph's
@@ -82,7 +83,10 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         messages: list[BaseMessage] = list(request.messages)
         if capped:
             context.journal.notice(notice("rounds_capped", context.language))
-            messages, results = as_words(messages, context.model.info.context_tokens // 2)
+            said = [message for message in messages if not isinstance(message, ToolMessage)]
+            rules = [] if request.system_message is None else [request.system_message]
+            fixed = sum(map(message_tokens, [*rules, *said]))
+            messages, results = as_words(messages, context.results_budget(fixed))
             messages.append(HumanMessage(prompts.last_turn(results, context.language)))
         if request.system_message is not None:
             messages.insert(0, request.system_message)

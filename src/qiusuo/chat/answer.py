@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from langchain_core.messages import ToolCall
 
@@ -35,13 +36,17 @@ class MessageText:
         self, journal: Journal, processor: CitationProcessor, tools: Collection[str] = (), *, lead: str = ""
     ) -> None:
         self._journal = journal
+        self._processor = processor
+        self._tools = tools
         self._lead = lead
         self._taken = 0
         self._characters = WholeCharacters()
         self._thoughts = ThinkFilter()
         self._calls = CallFilter(tools)
         self._links = processor.stream()
+        self._known: dict[int, Reference] = {}
         self._raw: list[str] = []
+        self._before = journal.record.answer
 
     @property
     def raw(self) -> str:
@@ -54,12 +59,16 @@ class MessageText:
 
     def know(self, references: Mapping[int, Reference]) -> None:
         """Make more sources known from here on."""
+        self._known.update(references)
         self._links.add(references)
 
     def feed(self, piece: str) -> None:
         """Take the next piece of the message."""
         self._taken += len(piece)
-        text = self._calls.feed(self._thoughts.feed(self._characters.feed(piece)))
+        meant = self._thoughts.feed(self._characters.feed(piece))
+        if self._thoughts.retracts:
+            self._begin_again()
+        text = self._calls.feed(meant)
         if text:
             self._give(text)
         elif self._thoughts.thinking:
@@ -72,6 +81,14 @@ class MessageText:
         self._give(late + rest)
         self._journal.text(self._links.finish())
         return calls
+
+    def _begin_again(self) -> None:
+        """Take back what was given out of this message: it was a thought."""
+        self._calls = CallFilter(self._tools)
+        self._links = self._processor.stream()
+        self._links.add(self._known)
+        self._raw.clear()
+        self._journal.retract(self._before)
 
     def _give(self, text: str) -> None:
         if not text:
@@ -101,20 +118,45 @@ async def conclude(
     """
     if not raw.strip():
         raise ModelBroken("The model gave an empty answer.", fix="Try again, or use another model.")
-    answer = journal.record.answer
+    heading = "参考文献" if journal.language == CHINESE else "References"
+    # In a thread: a long answer takes many milliseconds, in which other conversations must not stand still.
+    found = await asyncio.to_thread(
+        _analysed, raw, journal.record.answer, processor, pages, lambda text: references(text, heading)
+    )
+    if found.added:
+        journal.notice(notice("citations_added", journal.language))
+    if found.report is not None:
+        journal.emit(Check(found.report, found.added))
+    journal.finish(Done(TurnState.DONE, found.answer, found.references, found.cited, finish))
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysis:
+    """What the sources make of an answer: the answer itself, perhaps with citations that were added."""
+
+    answer: str
+    cited: tuple[int, ...] = ()
+    added: tuple[dict[str, Any], ...] = ()
+    report: dict[str, Any] | None = None
+    references: str = ""
+
+
+def _analysed(
+    raw: str,
+    answer: str,
+    processor: CitationProcessor,
+    pages: Mapping[int, str],
+    references: Callable[[str], str],
+) -> _Analysis:
     cited = processor.analyse(raw).used
-    added: tuple[dict[str, object], ...] = ()
+    added: tuple[dict[str, Any], ...] = ()
     if processor.sources and not cited:
-        better = await asyncio.to_thread(add_citations, raw, processor, pages)
+        better = add_citations(raw, processor, pages)
         if better.added:
             raw, answer = better.text, better.markdown
             added = tuple(each.to_dict() for each in better.added)
             cited = processor.analyse(raw).used
-            journal.notice(notice("citations_added", journal.language))
-    if cited:
-        # In a thread: a long answer takes milliseconds to judge, in which other conversations must not stand still.
-        report = await asyncio.to_thread(check_support, raw, processor, pages)
-        journal.emit(Check(report.to_dict(), added))
-    heading = "参考文献" if journal.language == CHINESE else "References"
-    listed = references(raw, heading) if cited else ""
-    journal.finish(Done(TurnState.DONE, answer, listed, cited, finish))
+    if not cited:
+        return _Analysis(answer)
+    report = check_support(raw, processor, pages).to_dict()
+    return _Analysis(answer, cited, added, report, references(raw))

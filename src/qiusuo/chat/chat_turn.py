@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Final
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -12,11 +13,11 @@ from qiusuo.chat.answer import MessageText, conclude
 from qiusuo.chat.context import Context, finish_of
 from qiusuo.chat.events import Stage
 from qiusuo.chat.history import estimate_tokens, remember
-from qiusuo.chat.notices import notice, search_notice
+from qiusuo.chat.notices import notice, reason_of, search_notice
 from qiusuo.citations.processor import CitationProcessor
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.legal.recognise import looks_legal
-from qiusuo.models import SearchResponse, SearchType
+from qiusuo.models import SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,10 @@ async def chat_turn(context: Context) -> None:
 
 
 async def search_for(context: Context) -> SearchResponse | SearchError:
-    """Search with the user's own words; a failure is told to the reader and returned."""
+    """Search with the user's own words; a failure is told to the reader and returned.
+
+    What comes back has only the results that the model is going to see: nothing else can be a source of its answer.
+    """
     ask, journal = context.ask, context.journal
     query = ask.question.strip()[:MAX_QUERY_CHARS]
     number = journal.begin_round("web_search", query)
@@ -46,12 +50,12 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
     except SearchError as error:
         logger.warning("the search failed, answering without it: %s", error)
         attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-        journal.fail_round(number, "web_search", query, error.message, attempts)
+        journal.fail_round(number, "web_search", query, reason_of(error, context.language), attempts)
         journal.notice(search_notice(error, context.language))
         return error
+    response = replace(response, results=_fitting(context, response))
     await journal.read_laws(response)
-    kept = CitationProcessor(response.results[: ask.settings.results])
-    journal.end_round(number, "web_search", response, kept.numbers)
+    journal.end_round(number, "web_search", response, CitationProcessor(response.results).numbers)
     if response.stale:
         journal.notice(notice("search_stale", context.language, level="warning"))
     return response
@@ -60,18 +64,17 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
 async def answer_from(context: Context, response: SearchResponse | SearchError | None) -> None:
     """Let the model answer from what was found, and end the turn."""
     question, language = context.ask.question, context.language
-    results = response.results[: context.ask.settings.results] if isinstance(response, SearchResponse) else ()
     match response:
         case None:
             text = prompts.with_date(question, language)
         case SearchResponse():
-            text = _injected(context, response)
+            text = _injected(context, response, len(response.results))
         case _:
             text = prompts.after_failure(question, language)
-    processor = CitationProcessor(results)
+    processor = CitationProcessor(response.results if isinstance(response, SearchResponse) else ())
     message_text = MessageText(context.journal, processor)
     chat_model = await context.model.chat_model()
-    messages = context.prompt(prompts.chat_system(language), text, tools=False)
+    messages = context.prompt(prompts.chat_system(language), text)
     message = await context.say(chat_model, messages, message_text)
     remember(context.memory, context.ask.id, [HumanMessage(text), AIMessage(message.text)])
     await conclude(
@@ -84,16 +87,19 @@ async def answer_from(context: Context, response: SearchResponse | SearchError |
     )
 
 
-def _injected(context: Context, response: SearchResponse) -> str:
-    """Return the question with as many results as the budget of tokens allows, at least one."""
+def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultItem, ...]:
+    """Return as many results as the budget of tokens allows, at least one where there are any."""
+    question = context.ask.question
+    fixed = context.fixed_tokens(prompts.chat_system(context.language), question)
+    budget = context.injection_budget(fixed) + estimate_tokens(question)
+    most = min(context.ask.settings.results, len(response.results))
+    fitting = (limit for limit in range(most, 1, -1) if estimate_tokens(_injected(context, response, limit)) <= budget)
+    return response.results[: next(fitting, 1)]
+
+
+def _injected(context: Context, response: SearchResponse, limit: int) -> str:
+    """Return the question with so many results before it."""
     length = context.settings.snippet_length
     if response.provider == _LAWS:
         length = max(length, _LAW_CHARS)
-    text = ""
-    for limit in range(context.ask.settings.results, 0, -1):
-        text = prompts.with_results(
-            context.ask.question, response, context.language, limit=limit, snippet_length=length
-        )
-        if estimate_tokens(text) <= context.injection_budget + estimate_tokens(context.ask.question):
-            break
-    return text
+    return prompts.with_results(context.ask.question, response, context.language, limit=limit, snippet_length=length)

@@ -11,11 +11,12 @@ from typing import Any, Final
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
 
 from qiusuo.chat import prompts
 from qiusuo.chat.answer import MessageText
 from qiusuo.chat.events import Stage
-from qiusuo.chat.history import estimate_tokens, recall, trim, with_shorter_results
+from qiusuo.chat.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.journal import Journal
 from qiusuo.chat.model_errors import stream_model
 from qiusuo.chat.notices import notice
@@ -30,6 +31,7 @@ from qiusuo.tools.specs import ToolSpec
 logger = logging.getLogger(__name__)
 
 _ANSWER_SHARE: Final = 4
+_LEAST_SHARE: Final = 8
 _OVERFLOW_TRIES: Final = 3
 TOO_LONG: Final = {"finish_reason": "length"}
 """What is told of a message that was broken off because it found no end."""
@@ -65,28 +67,37 @@ class Context:
     def language(self) -> str:
         return self.journal.language
 
-    @property
-    def history_budget(self) -> int:
-        """The tokens that earlier turns may take: what the model has room for, less its answer and this question."""
+    def fixed_tokens(self, system: str, question: str, tools: Sequence[BaseTool] = ()) -> int:
+        """Return the tokens that every request of the turn has: the rules, what the tools are, the question."""
+        return estimate_tokens(self._rules(system)) + tool_tokens(tools) + estimate_tokens(question)
+
+    def results_budget(self, fixed: int) -> int:
+        """Return the tokens that results may take beside so many that are fixed; some always may."""
         room = self.model.info.context_tokens
-        wanted = self.settings.history_tokens or room // 2
-        return max(min(wanted, room - room // _ANSWER_SHARE - self._own_tokens), 0)
+        return min(room // 2, max(self._room - fixed, room // _LEAST_SHARE))
+
+    def injection_budget(self, fixed: int) -> int:
+        """Return the tokens that search results may take in a question."""
+        return min(self.settings.injection_tokens, self.results_budget(fixed))
 
     @property
-    def injection_budget(self) -> int:
-        """The tokens that search results may take."""
-        return min(self.settings.injection_tokens, self.model.info.context_tokens // 2)
+    def _room(self) -> int:
+        """The tokens that the model has room for, less its answer."""
+        room = self.model.info.context_tokens
+        return room - room // _ANSWER_SHARE
 
-    @property
-    def _own_tokens(self) -> int:
-        return estimate_tokens(self.ask.question) + self.injection_budget
+    def _rules(self, system: str) -> str:
+        return f"{system}\n\n{self.ask.system}" if self.ask.system else system
 
-    def prompt(self, system: str, question: str, *, tools: bool) -> list[BaseMessage]:
+    def prompt(self, system: str, question: str, *, tools: Sequence[BaseTool] = ()) -> list[BaseMessage]:
         """Return what the model is sent: the rules, the conversation so far (kept short), the question."""
-        if trim(self.memory, self.history_budget):
+        fixed = self.fixed_tokens(system, question, tools)
+        # Chat mode has its results in the question already; those of tools are still to come.
+        needed = fixed + self.injection_budget(fixed) if tools else fixed
+        wanted = self.settings.history_tokens or self.model.info.context_tokens // 2
+        if trim(self.memory, max(min(wanted, self._room - needed), 0)):
             self.journal.notice(notice("context_trimmed", self.language))
-        rules = f"{system}\n\n{self.ask.system}" if self.ask.system else system
-        return [SystemMessage(rules), *recall(self.memory, tools=tools), HumanMessage(question)]
+        return [SystemMessage(self._rules(system)), *recall(self.memory, tools=bool(tools)), HumanMessage(question)]
 
     async def say(
         self,

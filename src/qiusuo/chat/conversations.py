@@ -13,13 +13,13 @@ from qiusuo.chat.chat import Chat, Turn
 from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Delta, Done, Event, TurnRecord
 from qiusuo.chat.notices import notice
+from qiusuo.chat.places import MAX_LIVE, MAX_OF_ONE, Places
 from qiusuo.chat.session import SessionStore
 from qiusuo.errors import SearchError, SessionBusy, SessionNotFound
 
 logger = logging.getLogger(__name__)
 
 SIGN_OF_LIFE: Final = 10.0
-MAX_LIVE: Final = 500
 
 Numbered = tuple[int, Event]
 
@@ -125,11 +125,15 @@ class LiveTurn:
 
 
 class Conversations:
-    """All conversations of a server: their store, and the turns that run here."""
+    """All conversations of a server: their store, and the turns that run here.
 
-    def __init__(self, chat: Chat, store: SessionStore) -> None:
+    ``places`` limits how many those are; whoever else answers questions on this server takes places there too.
+    """
+
+    def __init__(self, chat: Chat, store: SessionStore, places: Places | None = None) -> None:
         self.chat = chat
         self.store = store
+        self.places = places or Places(MAX_LIVE, MAX_OF_ONE)
         self._live: dict[tuple[str, str, str], LiveTurn] = {}
 
     async def send(
@@ -145,18 +149,27 @@ class Conversations:
         """Ask the next question of a conversation; the answer begins at once.
 
         Raises:
-            SearchError: the question cannot be used, the conversation is unknown or busy, or cannot be saved.
+            SearchError: the question cannot be used, the conversation is unknown or busy, or cannot be saved; or too
+                many are being answered.
         """
-        if len(self._live) >= MAX_LIVE:
-            raise SessionBusy("The server is answering as many questions as it can.", fix="Try again.", retry_after=5)
-        info = await self.store.get(owner, session)
-        ask = Ask(question, info.settings, language, user)
-        self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
-        memory = await self.store.begin_turn(owner, session, TurnRecord(ask.id, question), replaces=replaces)
-        live = LiveTurn(self.chat.turn(ask, memory), owner, session, self.store)
+        self.places.take(owner)
+        try:
+            info = await self.store.get(owner, session)
+            ask = Ask(question, info.settings, language, user)
+            self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
+            memory = await self.store.begin_turn(owner, session, TurnRecord(ask.id, question), replaces=replaces)
+            live = LiveTurn(self.chat.turn(ask, memory), owner, session, self.store)
+        except BaseException:  # whatever it is, a hang-up too, no turn has begun
+            self.places.give_back(owner)
+            raise
         key = (owner, session, ask.id)
         self._live[key] = live
-        live.when_ended(lambda: self._live.pop(key, None))
+
+        def ended() -> None:
+            self._live.pop(key, None)
+            self.places.give_back(owner)
+
+        live.when_ended(ended)
         return live
 
     def live(self, owner: str, session: str, turn: str) -> LiveTurn | None:

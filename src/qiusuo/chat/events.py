@@ -1,8 +1,8 @@
 """What happens in one turn of a conversation, as typed events.
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
-``Status``, ``Round``, ``Sources``, ``Notice`` and ``Delta`` as they happen; at the end ``Check``, ``Usage`` and always
-one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept of a turn.
+``Status``, ``Round``, ``Sources``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end ``Check``,
+``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept of a turn.
 """
 
 from __future__ import annotations
@@ -137,6 +137,14 @@ class Delta(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Retraction(Event):
+    """Pieces of the answer turned out to be a thought of the model: ``answer`` is what stays of it so far."""
+
+    type: ClassVar[str] = "retraction"
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Check(Event):
     """Which cited sentences their sources bear out; ``report`` is that of :func:`qiusuo.citations.check_support`."""
 
@@ -243,6 +251,8 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per
                 _replace(record.sources, "number", source.to_dict())
         case Delta():
             record.answer += event.text
+        case Retraction():
+            record.answer = event.answer
         case Check():
             record.check = _without_type(event)
         case Notice():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, Final
@@ -14,6 +15,8 @@ from langchain_core.messages import (
     messages_from_dict,
     messages_to_dict,
 )
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo.chat.session import Memory
 from qiusuo.text import truncate
@@ -36,6 +39,11 @@ def message_tokens(message: BaseMessage) -> int:
     """Return about how many tokens a message has, its tool calls included."""
     calls = getattr(message, "tool_calls", None)
     return _PER_MESSAGE + estimate_tokens(message.text) + (estimate_tokens(str(calls)) if calls else 0)
+
+
+def tool_tokens(tools: Sequence[BaseTool]) -> int:
+    """Return about how many tokens it takes to tell a model of its tools."""
+    return sum(estimate_tokens(json.dumps(convert_to_openai_tool(tool), ensure_ascii=False)) for tool in tools)
 
 
 def trim(memory: Memory, budget: int) -> int:

@@ -14,6 +14,7 @@ from qiusuo.chat.events import (
     Done,
     Event,
     Notice,
+    Retraction,
     Round,
     RoundState,
     Source,
@@ -25,7 +26,7 @@ from qiusuo.chat.events import (
     Usage,
     fold,
 )
-from qiusuo.chat.notices import notice
+from qiusuo.chat.notices import attempt_in, notice
 from qiusuo.chat.prompts import CHINESE
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem
 
@@ -73,6 +74,15 @@ class Journal:
         if self._first_token is None:
             self._first_token = self.ms
         self.emit(Delta(text))
+
+    def retract(self, answer: str) -> None:
+        """Take back what was given out of the answer, but for ``answer``, its beginning."""
+        if self.record.answer == answer:
+            return
+        self.emit(Retraction(answer))
+        if not answer:
+            self._first_token = None
+        self.status(Stage.THINKING)
 
     def status(self, stage: Stage, detail: str = "") -> None:
         """Tell what the turn is busy with."""
@@ -122,7 +132,7 @@ class Journal:
                 ms=response.search_time,
                 cached=response.cached,
                 stale=response.stale,
-                attempts=tuple(attempt.to_dict() for attempt in response.attempts),
+                attempts=self._receipt(response.attempts),
             )
         )
         if response.provider == _LAWS:
@@ -150,8 +160,7 @@ class Journal:
     def fail_round(self, number: int, kind: str, query: str, reason: str, attempts: Sequence[Attempt] = ()) -> None:
         """Tell that a search failed."""
         self._searches += 1
-        receipt = tuple(attempt.to_dict() for attempt in attempts)
-        self.emit(Round(number, kind, query, RoundState.FAILED, attempts=receipt, reason=reason))
+        self.emit(Round(number, kind, query, RoundState.FAILED, attempts=self._receipt(attempts), reason=reason))
 
     def count_tokens(self, usage: Any) -> None:
         """Add what the model says it has used."""
@@ -179,6 +188,9 @@ class Journal:
     def label(self, engine: str) -> str:
         """Return the name of an engine as people know it."""
         return self._labels.get(engine, engine)
+
+    def _receipt(self, attempts: Sequence[Attempt]) -> tuple[dict[str, Any], ...]:
+        return tuple(attempt_in(attempt, self.language).to_dict() for attempt in attempts)
 
     def _source(self, number: int, item: SearchResultItem, round_number: int) -> Source:
         return Source(

@@ -114,6 +114,10 @@ class RemoteModel:
         if choice.vendor is not None:
             wanted |= {"timeout": settings.model_timeout, "max_retries": _ONE_ATTEMPT.get(choice.provider, 0)}
         given = {name: value for name, value in wanted.items() if value not in {None, ""}}
+        if choice.provider == "anthropic":
+            from qiusuo.chat.anthropic_chat import OwnConnections  # noqa: PLC0415 - another second
+
+            return OwnConnections(model=choice.name, **given)
         made: BaseChatModel = init_chat_model(choice.name, model_provider=choice.provider, **given)
         return made
 

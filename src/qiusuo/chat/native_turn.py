@@ -36,7 +36,7 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
     text = MessageText(context.journal, CitationProcessor())
     rounds = NativeRounds(context, native, registry)
     chat_model = await context.model.chat_model()
-    messages = context.prompt(prompts.chat_system(context.language), question, tools=False)
+    messages = context.prompt(prompts.chat_system(context.language), question)
     context.journal.status(Stage.THINKING)
     last: AIMessageChunk | None = None
     try:

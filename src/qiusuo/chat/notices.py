@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
+from qiusuo.chat import chinese
 from qiusuo.chat.events import Notice
 from qiusuo.chat.prompts import CHINESE
 from qiusuo.errors import (
@@ -189,6 +191,7 @@ _MODEL_CODES: Final[tuple[tuple[type[ModelError], str], ...]] = (
     (ContextOverflow, "model_rejected"),
     (ModelBroken, "model_broken"),
 )
+_FIXES: Final = 2
 _NETWORK: Final = ("resolve", "dns", "unreachable", "network", "name or service")
 
 
@@ -214,10 +217,38 @@ def notice(
 
 def search_notice(error: SearchError, language: str) -> Notice:
     """Return what a reader is told about a search that failed."""
-    detail = _receipt(error.attempts) if isinstance(error, AllEnginesFailed) else error.message
     return notice(
-        search_code(error), language, level="warning", detail=detail, fix=error.fix, retry_after=error.retry_after
+        search_code(error),
+        language,
+        level="warning",
+        detail=reason_of(error, language),
+        fix=_fix_of(error, language),
+        retry_after=error.retry_after,
     )
+
+
+def reason_of(error: SearchError, language: str) -> str:
+    """Return why a search failed, in the language of the turn."""
+    if isinstance(error, AllEnginesFailed):
+        told = [attempt_in(attempt, language) for attempt in error.attempts]
+        colon, between = ("：", "；") if language == CHINESE else (": ", "; ")
+        return between.join(f"{each.engine}{colon}{each.reason or each.outcome.value}" for each in told)
+    return chinese.in_chinese(error.message) if language == CHINESE else error.message
+
+
+def attempt_in(attempt: Attempt, language: str) -> Attempt:
+    """Return a line of the receipt in the language of the turn."""
+    if language != CHINESE:
+        return attempt
+    return replace(attempt, reason=chinese.in_chinese(attempt.reason), fix=chinese.in_chinese(attempt.fix))
+
+
+def _fix_of(error: SearchError, language: str) -> str:
+    if language != CHINESE:
+        return error.fix
+    if isinstance(error, AllEnginesFailed) and error.attempts:
+        return chinese.joined([attempt.fix for attempt in error.attempts if attempt.fix][:_FIXES])
+    return chinese.in_chinese(error.fix)
 
 
 def search_code(error: SearchError) -> str:
@@ -249,7 +280,3 @@ def _code(outcome: Outcome, words: str) -> str:
     if outcome is Outcome.UNAVAILABLE and any(word in words for word in _NETWORK):
         return "search_network"
     return _OUTCOMES.get(outcome, "search_unavailable")
-
-
-def _receipt(attempts: tuple[Attempt, ...]) -> str:
-    return "; ".join(f"{attempt.engine}: {attempt.reason or attempt.outcome.value}" for attempt in attempts)

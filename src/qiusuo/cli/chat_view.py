@@ -21,6 +21,7 @@ from qiusuo.chat.events import (
     Done,
     Event,
     Notice,
+    Retraction,
     Round,
     RoundState,
     Status,
@@ -87,6 +88,7 @@ class ChatView:
         self._tail = ""
         self._look_again = 0.0
         self._printed = False
+        self._printed_chars = 0
         self._check: Check | None = None
         self._usage: Usage | None = None
         self._spinner = Spinner("dots", style="cyan")
@@ -102,7 +104,7 @@ class ChatView:
         self._live.stop()
         self._print_tail()
 
-    def show(self, event: Event) -> None:
+    def show(self, event: Event) -> None:  # noqa: C901 - one case per kind of event
         """Show what happens."""
         match event:
             case TurnStarted():
@@ -111,6 +113,8 @@ class ChatView:
                 self._status, self._since = event, time.monotonic()
             case Delta():
                 self._take(event.text)
+            case Retraction():
+                self._take_back(event)
             case Round() if event.state is not RoundState.RUNNING:
                 self._line(round_line(event, self._words), _ROUND_STYLES.get(event.state, ""))
             case Notice():
@@ -155,7 +159,14 @@ class ChatView:
             # A block that grows long is parsed ever more seldom, so that all of its parsing stays cheap.
             self._look_again = len(self._tail) * _GROWTH
 
+    def _take_back(self, event: Retraction) -> None:
+        """Leave out what is being written; what is printed already can only be called what it was."""
+        self._tail, self._look_again = "", 0.0
+        if self._printed_chars > len(safe(event.answer)):
+            self._line(self._words("thought_above"))
+
     def _print(self, block: str) -> None:
+        self._printed_chars += len(block)
         if not block.strip():
             return
         if self._printed:

@@ -50,6 +50,7 @@ _TEXT: Mapping[str, tuple[str, str]] = {
     "mark_uncited": ("未引用", "not cited"),
     "added": ("补充的引用：", "Citations that were added:"),
     "stopped": ("已停止。", "Stopped."),
+    "thought_above": ("（以上是模型的思考，不是回答。）", "(The above was a thought of the model, not the answer.)"),
     "usage": ("{seconds} 秒", "{seconds} s"),
     "usage_tokens": ("{input} + {output} 词元", "{input} + {output} tokens"),
     "retry_after": ("{seconds} 秒后可重试", "may be tried again in {seconds} s"),

@@ -312,7 +312,7 @@ class HttpEngine(SearchEngine):
             elif len(items) < limit:
                 items.append(item)
         if rows and not items:
-            raise self.bad_shape("none of its results can be read")
+            raise self.bad_shape("no result that can be read")
         if skipped:
             notes = (*notes, f"{skipped} unreadable results skipped")
         return EngineResults(items, notes)

@@ -124,9 +124,9 @@ def looks_legal(query: str) -> bool:
     2. a law by its name, short name or former name (劳动合同法, 道交法, 合同法), a title in 《》 that ends as theirs;
        names that are also words for methods (预算法, 统计法) only where nothing else stands before them;
     3. a term of art of statutes (试用期, 违约金, 诉讼时效, 取保候审 …) or a question whether something is lawful, what
-       it is punished with, or who is liable; trouble that law is for (不发工资, 被狗咬, 高空抛物 …); or two words of law
-       and daily life (合同, 押金, 房东 …), or one of them in a question about rights (是否, 能否, 怎么办 …); unless it
-       asks for a form, a download, an exam, a film or news.
+       it is punished with, or who is liable; trouble that law is for (不发工资, 被狗咬, 高空抛物 …); or two words of
+       law and daily life (合同, 押金, 房东 …), or one of them in a question about rights (是否, 能否, 怎么办 …); unless
+       it asks for a form, a download, an exam, a film or news.
 
     A bare 第三条, 律师收费 or 法国首都 is none of these, nor is the law of another country.
     """

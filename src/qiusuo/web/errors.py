@@ -15,8 +15,10 @@ from qiusuo.errors import (
     EngineNotConfigured,
     InvalidQuery,
     SearchError,
+    ServerBusy,
     SessionBusy,
     SessionNotFound,
+    TooManyAtOnce,
     UnknownEngine,
     UserRateLimited,
 )
@@ -53,9 +55,9 @@ def status_of(error: SearchError) -> HTTPStatus:
             return HTTPStatus.NOT_FOUND
         case SessionBusy():
             return HTTPStatus.CONFLICT
-        case UserRateLimited():
+        case UserRateLimited() | TooManyAtOnce():
             return HTTPStatus.TOO_MANY_REQUESTS
-        case ConfigurationError():  # search is off
+        case ConfigurationError() | ServerBusy():  # search is off, or there is no place left
             return HTTPStatus.SERVICE_UNAVAILABLE
         case AllEnginesFailed() if all(attempt.outcome is Outcome.TIMEOUT for attempt in error.attempts):
             return HTTPStatus.GATEWAY_TIMEOUT

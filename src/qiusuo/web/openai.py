@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from http import HTTPStatus
 from typing import Final
 
 from starlette.requests import Request
@@ -18,16 +17,17 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from qiusuo.chat.chat import Turn
-from qiusuo.chat.conversations import MAX_LIVE, Conversations
-from qiusuo.chat.events import Delta, Done, Event, TurnState
+from qiusuo.chat.conversations import Conversations
+from qiusuo.chat.events import Delta, Done, Event, Retraction, TurnState
 from qiusuo.chat.tuned import tuned
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
+from qiusuo.web.chat import owner_of
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
 from qiusuo.web.guard import MAX_BODY_BYTES
 from qiusuo.web.hangup import ClientGone, HangUp
 from qiusuo.web.openai_errors import ApiError, error_shape, turn_failed, unknown_model
-from qiusuo.web.openai_request import MODELS, read_conversation
+from qiusuo.web.openai_request import MODELS, THOUGHT_END, read_conversation
 from qiusuo.web.openai_shape import PING, Completion, error_event, model_shape, models_shape
 from qiusuo.web.route import json_answer, user_of
 
@@ -87,9 +87,6 @@ class OpenAiRoutes:
             body, ask, memory = await asyncio.to_thread(read_conversation, raw, user)
         else:
             body, ask, memory = read_conversation(raw, user)
-        if len(self._running) >= MAX_LIVE:
-            message = "The server is answering as many questions as it can."
-            raise ApiError(HTTPStatus.SERVICE_UNAVAILABLE, message, code="busy", headers={"Retry-After": "5"})
         turn = tuned(self._conversations.chat, body.wishes).turn(ask, memory)
         completion = Completion(
             body.model,
@@ -98,7 +95,7 @@ class OpenAiRoutes:
             references=body.references is not False,
             include_usage=bool(body.stream_options and body.stream_options.include_usage),
         )
-        following = Following(turn, self._running)
+        following = self._follow(turn, owner_of(request))
         try:
             with HangUp(request.receive):
                 if not body.stream:
@@ -109,16 +106,36 @@ class OpenAiRoutes:
             raise
         return TurnStream(following, _chunks(completion, following, begun, self._ping_seconds))
 
+    def _follow(self, turn: Turn, owner: str) -> Following:
+        """Begin a turn.
+
+        Raises:
+            SearchError: too many are being answered.
+        """
+        places = self._conversations.places
+        places.take(owner)
+        following = Following(turn)
+        self._running.add(following)
+
+        def ended() -> None:
+            self._running.discard(following)
+            places.give_back(owner)
+
+        following.when_ended(ended)
+        return following
+
 
 class Following:
     """The events of a turn, which runs until it has ended or nobody follows it any more."""
 
-    def __init__(self, turn: Turn, running: set[Following]) -> None:
+    def __init__(self, turn: Turn) -> None:
         self.turn = turn
         self._queue: asyncio.Queue[Event] = asyncio.Queue()
         self._task = asyncio.create_task(self._run())
-        running.add(self)
-        self._task.add_done_callback(lambda _task: running.discard(self))
+
+    def when_ended(self, callback: Callable[[], object]) -> None:
+        """Call back once the turn has ended."""
+        self._task.add_done_callback(lambda _task: callback())
 
     async def next(self, seconds: float | None = None) -> list[Event]:
         """Return what has happened since the last call, nothing if that is nothing for so many seconds."""
@@ -196,12 +213,12 @@ async def _chunks(
     completion: Completion, following: Following, begun: list[Event], ping_seconds: float
 ) -> AsyncGenerator[bytes]:
     yield completion.beginning()
-    events, streamed = begun, list[str]()
+    events, streamed, sent = begun, list[str](), 0
     while True:
-        # Pieces that came while the last ones went out go in one chunk.
-        text = "".join(event.text for event in events if isinstance(event, Delta))
+        text = _news(events, sent)
         if text:
             streamed.append(text)
+            sent += len(text)
             yield completion.piece(text)
         done = next((event for event in events if isinstance(event, Done)), None)
         if done is not None:
@@ -216,6 +233,22 @@ async def _chunks(
         return
     for chunk in completion.ending("".join(streamed), done):
         yield chunk
+
+
+def _news(events: list[Event], sent: int) -> str:
+    """Return what the text has to go on with, behind ``sent`` characters: pieces that came together go in one chunk.
+
+    A thought that is retracted before it was sent is left out. One that is out already ends as it would have ended in
+    the stream of the model's own server.
+    """
+    text = ""
+    for event in events:
+        match event:
+            case Delta():
+                text += event.text
+            case Retraction():
+                text = THOUGHT_END if sent > len(event.answer) else event.answer[sent:]
+    return text
 
 
 def _good(done: Done, following: Following) -> Done:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from qiusuo.errors import SearchError
+from qiusuo.errors import SearchError, ServerBusy, TooManyAtOnce
 from qiusuo.web.errors import Refusal, status_of
 
 PREFIX: Final = "/v1/"
@@ -21,6 +21,7 @@ _CODES: Final = {
     HTTPStatus.UNAUTHORIZED: "invalid_api_key",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "request_too_large",
 }
+_CODES_OF_KINDS: Final[Mapping[type[SearchError], str]] = {ServerBusy: "busy", TooManyAtOnce: "too_many_at_once"}
 # What became of the model behind us, by the code of the notice.
 _MODEL_STATUSES: Final = {
     "model_auth": HTTPStatus.UNAUTHORIZED,
@@ -55,7 +56,8 @@ def error_shape(error: SearchError) -> dict[str, Any]:
     """Return the JSON of an error."""
     status = status_of(error)
     otherwise = "server_error" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "invalid_request_error"
-    param, code = (error.param, error.code) if isinstance(error, ApiError) else (None, _CODES.get(status))
+    own = _CODES_OF_KINDS.get(type(error), _CODES.get(status))
+    param, code = (error.param, error.code) if isinstance(error, ApiError) else (None, own)
     return {
         "error": {
             "message": str(error),

@@ -18,6 +18,8 @@ CHAT_MODEL: Final = "qiusuo-chat"
 AGENT_MODEL: Final = "qiusuo-agent"
 MODELS: Final = (CHAT_MODEL, AGENT_MODEL)
 NOTICE_MARK: Final = "> ⚠️ "
+THOUGHT_END: Final = "\n</think>\n\n"
+"""Ends what was streamed as the answer and turned out to be a thought."""
 
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
@@ -178,7 +180,12 @@ def _memory(said: list[tuple[str, str]]) -> Memory:
 
 def _as_the_model_said(text: str) -> str:
     """Return an earlier answer without what was added to it: links are plain markers again."""
-    return without_links(_without_own_tail(text)).strip()
+    return without_links(_without_own_tail(_without_thought(text))).strip()
+
+
+def _without_thought(text: str) -> str:
+    thought, end, answer = text.partition(THOUGHT_END)
+    return answer if end and "<think>" not in thought else text
 
 
 def _without_own_tail(text: str) -> str:

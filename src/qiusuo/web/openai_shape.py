@@ -19,7 +19,9 @@ from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Done
 from qiusuo.chat.history import estimate_tokens, message_tokens
 from qiusuo.chat.session import Mode
-from qiusuo.text import clean
+from qiusuo.citations.references import escape_markdown
+from qiusuo.citations.verdict import Support
+from qiusuo.text import clean, truncate
 from qiusuo.urls import link_url
 from qiusuo.web.openai_request import MODELS, NOTICE_MARK
 
@@ -29,6 +31,13 @@ PING: Final = b": ping\n\n"
 _LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\((https?://[^\s()]+)(?: "(?:[^"\\\n]|\\.)*")?\)')
 _DAY: Final = len("2026-01-31")
 _FINISHES: Final = frozenset({"stop", "length", "content_filter"})
+# A claim in other words than its source's is sometimes not found either: nobody is told that it is wrong.
+_NOT_FOUND: Final = {
+    prompts.CHINESE: ("来源中未找到 ", "{numbers}：“{claim}”", "；"),
+    prompts.ENGLISH: ("Not found in source ", "{numbers}: “{claim}”", "; "),
+}
+_CLAIMS_QUOTED: Final = 3
+_CLAIM_CHARS: Final = 60
 # The day on which these models came to be; programs only want a number.
 _CREATED: Final = 1_761_955_200
 
@@ -94,9 +103,12 @@ class Completion:
         return _event({**chunk, "usage": None} if self.include_usage else chunk)
 
     def _tail(self, done: Done) -> str:
-        """Return what stands below the answer: the references, and why a search failed."""
+        """Return what stands below the answer: the references, what they do not bear out, and why a search failed."""
         parts = [done.references] if self.references and done.references else []
-        # Most programs show the text and nothing else; nobody shall take an answer without search for one with it.
+        # Most programs show the text and nothing else; nobody shall take a number that its source does not have for
+        # one that was checked, nor an answer without search for one with it.
+        unfound = _unfound(self.turn.record.check, self.turn.language)
+        parts += [f"{NOTICE_MARK}{unfound}"] if unfound else []
         parts += [
             f"{NOTICE_MARK}**{told['title']}** {clean(told['message'])}"
             for told in self.turn.record.notices
@@ -171,6 +183,24 @@ def error_event(error: dict[str, Any]) -> bytes:
 def _annotation(source: dict[str, Any], start: int, end: int) -> dict[str, Any]:
     citation = {"start_index": start, "end_index": end, "url": source["url"], "title": source["title"]}
     return {"type": "url_citation", "url_citation": citation}
+
+
+def _unfound(check: dict[str, Any] | None, language: str) -> str:
+    """Return which cited statements were not found in their sources, on one line; blank where there are none."""
+    claims = [
+        (claim["claim"], "".join(f"[{citation['number']}]" for citation in claim["citations"]))
+        for claim in (check["report"]["claims"] if check else ())
+        if claim["support"] == Support.NOT_FOUND
+    ]
+    if not claims:
+        return ""
+    title, entry, between = _NOT_FOUND[language]
+    quoted = [
+        entry.format(claim=escape_markdown(truncate(clean(claim), _CLAIM_CHARS)), numbers=numbers)
+        for claim, numbers in claims[:_CLAIMS_QUOTED]
+    ]
+    further = dict.fromkeys(numbers for _, numbers in claims[_CLAIMS_QUOTED:])
+    return title + between.join([*quoted, *further])
 
 
 def _finish(done: Done) -> str:

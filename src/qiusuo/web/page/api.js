@@ -1,9 +1,10 @@
-/** Requests to our own server, and how they fail. */
-import { recall, remember } from "./memory.js";
+/** Requests to our own server, the streams it sends, and how they fail. */
+import { recall, remember } from "./browser.js";
 import { change } from "./store.js";
 
 const TOKEN = "qiusuo.token";
 const PATIENCE_MS = 20_000;
+const SILENCE_MS = 45_000;
 
 /** What the server refused, or why it could not be reached (`status` 0). */
 export class ApiError extends Error {
@@ -15,6 +16,11 @@ export class ApiError extends Error {
     this.fix = body.fix || "";
     this.retryAfter = body.retryAfter ?? null;
   }
+}
+
+/** @param {unknown} error @param {number} status @returns {boolean} the server refused with this status */
+export function refusedWith(error, status) {
+  return error instanceof ApiError && error.status === status;
 }
 
 /** @param {string} token */
@@ -80,7 +86,7 @@ export async function health(language) {
 }
 
 /**
- * Open a stream of events.
+ * Open a stream of events: by a fetch, which unlike EventSource can send a token and a body.
  *
  * @param {"GET" | "POST"} method
  * @param {string} path
@@ -98,4 +104,60 @@ export function openStream(method, path, { body, after = -1, signal }) {
 /** @param {string} session @param {string} [rest] */
 export function sessionPath(session, rest = "") {
   return `/api/chat/sessions/${encodeURIComponent(session)}${rest}`;
+}
+
+/**
+ * @typedef {object} ServerEvent
+ * @property {number} id
+ * @property {any} data
+ */
+
+/**
+ * Give the events as they come, all those of one network read together.
+ *
+ * @param {Response} response
+ * @returns {AsyncGenerator<ServerEvent[]>} ends with the stream; throws when it breaks or falls silent
+ */
+export async function* readEvents(response) {
+  if (!response.body) return;
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await withinSilence(reader.read());
+      if (done) return;
+      const parts = (rest + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
+      rest = parts.pop() ?? "";
+      const events = parts.map(parse).filter((event) => event !== null);
+      if (events.length) yield events;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} reading
+ * @returns {Promise<T>}
+ */
+function withinSilence(reading) {
+  /** @type {any} */
+  let timer;
+  const silence = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error("The stream has fallen silent.")), SILENCE_MS);
+  });
+  return Promise.race([reading, /** @type {Promise<T>} */ (silence)]).finally(() => clearTimeout(timer));
+}
+
+/** @param {string} text @returns {ServerEvent | null} null for comments */
+function parse(text) {
+  let id = -1;
+  let data = "";
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith("data:")) data += (data && "\n") + line.slice(line[5] === " " ? 6 : 5);
+    else if (line.startsWith("id:")) id = Number(line.slice(3));
+  }
+  return data ? { id, data: JSON.parse(data) } : null;
 }

@@ -1,5 +1,5 @@
 /** Which check belongs to which citation in an answer. */
-import { t } from "./i18n.js";
+import { listed, t } from "./i18n.js";
 import { readable } from "./markdown.js";
 
 /** @import { CitationCheck, ClaimCheck, Turn } from "./types.js" */
@@ -36,7 +36,7 @@ export function markCitations(root, turn) {
       words.push(t(check.support));
     }
     if (link.classList.contains("added")) words.push(t("added"));
-    link.setAttribute("aria-label", words.filter(Boolean).join(" · "));
+    link.setAttribute("aria-label", listed(...words));
   });
 }
 

@@ -56,6 +56,9 @@ export function fold(turn, event) {
     case "delta":
       turn.answer += rest.text;
       break;
+    case "retraction":
+      turn.answer = rest.answer;
+      break;
     case "check":
       turn.check = rest;
       break;

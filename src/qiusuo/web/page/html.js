@@ -25,10 +25,3 @@ export function memo(draw) {
   }
   return /** @type {any} */ (Memo);
 }
-
-/** @param {Record<string, unknown>} names @returns {string} those whose value is true */
-export function classes(names) {
-  return Object.keys(names)
-    .filter((name) => names[name])
-    .join(" ");
-}

@@ -1,5 +1,5 @@
 /** The page's language and appearance: chosen by the reader, else by the browser; remembered. */
-import { recall, remember } from "./memory.js";
+import { recall, remember } from "./browser.js";
 import en from "./words/en.js";
 import zh from "./words/zh.js";
 
@@ -82,6 +82,11 @@ export function t(key, values) {
 /** @param {string} word one that the server uses @returns {string} it in words, else as it is */
 export function tWord(word) {
   return /** @type {Record<string, string>} */ (WORDS[language])[word] ?? word;
+}
+
+/** @param {(string | null | undefined | false)[]} parts @returns {string} those that say something, in one line */
+export function listed(...parts) {
+  return parts.filter(Boolean).join(" · ");
 }
 
 /** @param {string} iso @returns {string} a day as the reader writes it */

@@ -1,8 +1,8 @@
 /** Conversations: opened, begun, listed, renamed, deleted; and their settings. */
-import { ApiError, call, health, sessionPath } from "./api.js";
+import { ApiError, call, health, refusedWith, sessionPath } from "./api.js";
+import { announce, onAnnounced } from "./browser.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, defaultSettings, getState, say, toast } from "./store.js";
-import { announce, onAnnounced } from "./tabs.js";
 import { UNSENT, attach, detach } from "./turns.js";
 
 /** @import { Session, SessionInfo, Settings } from "./types.js" */
@@ -33,8 +33,8 @@ export async function start() {
     const [config] = await Promise.all([call("GET", "/api/chat/config"), loadHistory()]);
     change({ config, failed: "", locked: false });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return;
-    const absent = error instanceof ApiError && error.status === 404;
+    if (refusedWith(error, 401)) return;
+    const absent = refusedWith(error, 404);
     change({ failed: absent ? NO_CHAT : messageOf(error) });
     if (!absent) setTimeout(start, RETRY_MS);
     return;
@@ -80,7 +80,7 @@ function watchRepairs() {
 export function watchOtherTabs() {
   onPreferences(() => void loadHealth()); // it is told in the reader's language
   onAnnounced((session) => {
-    void loadHistory().catch(() => {});
+    void refreshHistory();
     const { current } = getState();
     if (session && current?.id === session) void load(session).catch(() => {});
   });
@@ -133,7 +133,7 @@ function leave(id) {
 export function gone() {
   toast(t("gone"), "error");
   newChat({ instead: true });
-  void loadHistory().catch(() => {});
+  void refreshHistory();
 }
 
 /**
@@ -145,7 +145,7 @@ async function load(id) {
   const mine = place;
   /** @type {Session | null} */
   const found = await call("GET", sessionPath(id)).catch((error) => {
-    if (error instanceof ApiError && error.status === 404) return null;
+    if (refusedWith(error, 404)) return null;
     throw error;
   });
   if (mine !== place) return;
@@ -253,10 +253,15 @@ function looking(settings) {
   return { ...settings, switch: settings.mode === "agent" ? "disabled" : settings.search ? "on" : "off" };
 }
 
-export async function loadHistory() {
+async function loadHistory() {
   const { query } = getState();
   const found = await call("GET", `/api/chat/sessions?limit=${HISTORY_LENGTH}&query=${encodeURIComponent(query)}`);
   if (query === getState().query) change({ sessions: found.sessions });
+}
+
+/** Where the list cannot be had it stays as it is. */
+export function refreshHistory() {
+  return loadHistory().catch(() => {});
 }
 
 /** @param {string} query */
@@ -283,14 +288,14 @@ export async function remove(id) {
   try {
     await call("DELETE", sessionPath(id));
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) {
+    if (!refusedWith(error, 404)) {
       toast(messageOf(error), "error");
       return;
     }
   }
   say(t("removed"));
   if (target === id) newChat({ instead: true });
-  await loadHistory().catch(() => {});
+  await refreshHistory();
   announce(id);
 }
 

@@ -1,11 +1,10 @@
 /** Turns: asked, followed as they are answered (also after a reload or a lost connection), stopped. */
-import { ApiError, call, openStream, sessionPath } from "./api.js";
+import { ApiError, call, openStream, readEvents, refusedWith, sessionPath } from "./api.js";
+import { announce } from "./browser.js";
 import { fold, newTurn } from "./fold.js";
 import { getLanguage, t } from "./i18n.js";
-import { ensureSession, gone, loadHistory, lookAgain, messageOf } from "./sessions.js";
-import { readEvents } from "./sse.js";
+import { ensureSession, gone, lookAgain, messageOf, refreshHistory } from "./sessions.js";
 import { change, getState, say, toast } from "./store.js";
-import { announce } from "./tabs.js";
 
 /** @import { Session, Turn } from "./types.js" */
 
@@ -34,7 +33,7 @@ class Following {
     this.scheduled = false;
   }
 
-  /** @param {import("./sse.js").ServerEvent[]} events */
+  /** @param {import("./api.js").ServerEvent[]} events */
   take(events) {
     for (const { id, data } of events) {
       if (id >= 0 && id <= this.last) continue;
@@ -51,7 +50,7 @@ class Following {
   named(known) {
     const turns = getState().turns.map((turn) => (turn.id === known ? { ...this.turn } : turn));
     change({ live: this.turn.id, turns });
-    void loadHistory().catch(() => {});
+    void refreshHistory();
     announce(this.session);
   }
 
@@ -86,6 +85,11 @@ function spoken(turn) {
     return turn.stage ? t(turn.stage) : t("waiting");
   }
   return t(turn.state === "done" ? "answered" : turn.state === "stopped" ? "stopped" : "failedTurn");
+}
+
+/** @param {number} ms */
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Stop following; the server goes on answering. */
@@ -131,13 +135,13 @@ export async function send(text, replaces) {
   } catch (error) {
     if (mine.left) return true;
     following = null;
-    if (error instanceof ApiError && error.status === 409) {
+    if (refusedWith(error, 409)) {
       change({ turns, live: null });
       toast(t("busy"), "error");
       await reload(mine.session).catch(() => {});
       return false;
     }
-    if (error instanceof ApiError && error.status === 404 && mine.session) {
+    if (refusedWith(error, 404) && mine.session) {
       gone();
       return false;
     }
@@ -201,12 +205,12 @@ async function follow(mine, first) {
         if (mine.ended || mine.left) break;
       }
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return unfollow(mine); // until there is a token
+      if (refusedWith(error, 401)) return unfollow(mine); // until there is a token
     }
     response = null;
     if (mine.ended || mine.left) break;
     change({ lost: true });
-    await new Promise((resolve) => setTimeout(resolve, wait));
+    await pause(wait);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   }
   if (mine.left) return;
@@ -215,7 +219,7 @@ async function follow(mine, first) {
   mine.draw();
   following = null;
   change({ live: null, lost: false });
-  void loadHistory().catch(() => {});
+  void refreshHistory();
   if (mine.turn.rounds.some((round) => round.state === "failed")) lookAgain();
   announce(mine.session);
 }
@@ -227,7 +231,7 @@ async function reopen(mine) {
   try {
     return await openStream("GET", path, { after: mine.last, signal: mine.quit.signal });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
+    if (refusedWith(error, 404)) return null;
     throw error;
   }
 }
@@ -259,11 +263,11 @@ async function poll(mine) {
       }
     } catch (error) {
       if (mine.left) return;
-      if (error instanceof ApiError && error.status === 404) return gone();
-      if (error instanceof ApiError && error.status === 401) return unfollow(mine);
+      if (refusedWith(error, 404)) return gone();
+      if (refusedWith(error, 401)) return unfollow(mine);
       change({ lost: true });
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
 }
 
@@ -292,13 +296,13 @@ export async function stop() {
   try {
     await call("POST", sessionPath(mine.session, `/turns/${encodeURIComponent(mine.turn.id)}/stop`), {});
   } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) toast(messageOf(error), "error");
+    if (!refusedWith(error, 404)) toast(messageOf(error), "error");
   }
 }
 
 /** @param {Following} mine */
 async function waitForName(mine) {
   for (let tries = 0; tries < 50 && mine.turn.id === PENDING && !mine.left; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100);
   }
 }

@@ -1,10 +1,11 @@
-/** The text of an answer with its citations. */
+/** The text of an answer with its citations. As it grows, finished blocks are drawn once. */
+import { splitBlocks } from "../blocks.js";
 import { markCitations } from "../citations.js";
-import { copy } from "../clipboard.js";
-import { html } from "../html.js";
-import { useLayoutEffect, useRef } from "../vendor.js";
+import { html, memo } from "../html.js";
+import { renderMarkdown } from "../markdown.js";
+import { useLayoutEffect, useMemo, useRef } from "../vendor.js";
 import { CitationCards } from "./citecard.js";
-import { Markdown } from "./markdown.js";
+import { copy } from "./copy.js";
 
 /** @import { Turn } from "../types.js" */
 
@@ -26,4 +27,27 @@ export function Answer({ turn }) {
     <div class="answer" ref=${box} onClick=${click}><${Markdown} text=${turn.answer} growing=${growing} /></div>
     <${CitationCards} root=${box} turn=${turn} />
   `;
+}
+
+const BlockView = memo(
+  /** @param {{text: string, level: number, growing: boolean}} props */
+  ({ text, level, growing }) => {
+    /** @type {{current: HTMLDivElement | null}} */
+    const box = useRef(null);
+    useLayoutEffect(() => {
+      box.current?.replaceChildren(renderMarkdown(text, { level, growing }));
+    }, [text, level, growing]);
+    return html`<div class="block" ref=${box}></div>`;
+  },
+);
+
+/** @param {{text: string, growing?: boolean}} props */
+export function Markdown({ text, growing = false }) {
+  const blocks = useMemo(() => splitBlocks(text), [text]);
+  const last = blocks.length - 1;
+  return blocks.map(
+    (block, index) => html`
+      <${BlockView} key=${index} text=${block.text} level=${block.level} growing=${growing && index === last} />
+    `,
+  );
 }

@@ -1,7 +1,7 @@
 /** The card beside a citation: shown on hover, focus and tap. */
 import { checkOf } from "../citations.js";
 import { html } from "../html.js";
-import { formatDay, t } from "../i18n.js";
+import { formatDay, listed, t } from "../i18n.js";
 import { isWeb } from "../markdown.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 
@@ -121,9 +121,7 @@ function Card({ shown, turn, onEnter, onLeave }) {
   return html`
     <div ref=${box} id=${CARD} class="cite-card" role="tooltip" onMouseEnter=${onEnter} onMouseLeave=${onLeave}>
       <p class="card-title"><span class="number">${source.number}</span> ${source.title || source.url}</p>
-      <p class="card-from">
-        ${[source.domain, source.publishedAt && formatDay(source.publishedAt)].filter(Boolean).join(" · ")}
-      </p>
+      <p class="card-from">${listed(source.domain, source.publishedAt && formatDay(source.publishedAt))}</p>
       <p class="verdicts">
         ${check && html`<span class=${`verdict ${check.support}`}>${t(check.support)}</span>`}
         <span class="chip">${read ? t("pageWasRead") : t("snippetOnly")}</span>

@@ -1,20 +1,19 @@
 /** Where questions are written. */
+import { isSending, recall, remember } from "../browser.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { isSending } from "../keys.js";
-import { recall, remember } from "../memory.js";
 import { focusQuestion } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send, stop } from "../turns.js";
 import { useLayoutEffect, useRef, useState } from "../vendor.js";
-import { Icon } from "./icons.js";
+import { IconButton } from "./icons.js";
 
 const DRAFT = "qiusuo.draft";
 const TALLEST = 200;
 const USUAL_LIMIT = 8000;
 
 /** @param {string} text @returns {number} as the server counts: characters beyond the first plane are one, not two */
-export function lengthOf(text) {
+function lengthOf(text) {
   return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 }
 
@@ -60,7 +59,7 @@ export function Composer() {
       ${lost && html`<p class="lost" role="status">${t("reconnecting")}</p>`}
       ${tooLong && html`<p class="lost" role="alert">${t("tooLong", { max, count: length })}</p>`}
       <div class="composer-box">
-        <label class="unseen" for="question">${t("askLabel")}</label>
+        <label class="unseen" for="question">${t("question")}</label>
         <textarea
           id="question"
           ref=${field}
@@ -71,12 +70,8 @@ export function Composer() {
           onKeyDown=${keys}
         ></textarea>
         ${running
-          ? html`<button type="button" key="stop" class="round-button stop" aria-label=${t("stop")} title=${t("stop")} onClick=${() => void stop()}>
-              <${Icon} name="stop" />
-            </button>`
-          : html`<button type="submit" key="send" class="round-button" aria-label=${t("send")} title=${t("send")} disabled=${!question || tooLong}>
-              <${Icon} name="send" />
-            </button>`}
+          ? html`<${IconButton} key="stop" class="round-button stop" icon="stop" label=${t("stop")} onClick=${() => void stop()} />`
+          : html`<${IconButton} key="send" type="submit" class="round-button" icon="send" label=${t("send")} disabled=${!question || tooLong} />`}
       </div>
     </form>
   `;

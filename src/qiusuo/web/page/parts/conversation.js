@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { useStore } from "../store.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
-import { Icon } from "./icons.js";
+import { IconButton } from "./icons.js";
 import { TurnView } from "./turn.js";
 import { Welcome } from "./welcome.js";
 
@@ -61,9 +61,6 @@ export function Conversation() {
         )}
       </div>
     </div>
-    ${away &&
-    html`<button type="button" class="latest" aria-label=${t("latest")} title=${t("latest")} onClick=${toEnd}>
-      <${Icon} name="down" />
-    </button>`}
+    ${away && html`<${IconButton} class="latest" icon="down" label=${t("latest")} onClick=${toEnd} />`}
   `;
 }

@@ -1,11 +1,11 @@
 /** Former conversations: looked for, opened, renamed, deleted. */
+import { isComposing } from "../browser.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { isComposing } from "../keys.js";
 import { remove, rename, searchHistory } from "../sessions.js";
 import { change, getState, useStore } from "../store.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
-import { Icon } from "./icons.js";
+import { Icon, IconButton } from "./icons.js";
 
 /** @import { SessionInfo } from "../types.js" */
 
@@ -70,23 +70,28 @@ function Entry({ session, current, running }) {
     was.current = doing && `.${doing}`;
   }, [doing]);
   const back = () => setDoing("");
+  /** @param {"rename" | "remove"} what @param {string} icon */
+  const choice = (what, icon) => html`
+    <${IconButton}
+      class=${`quiet ${what}`}
+      icon=${icon}
+      label=${`${t(what)}: ${title}`}
+      title=${t(what)}
+      onClick=${() => setDoing(what)}
+    />
+  `;
   if (doing === "rename") return html`<li><${RenameForm} session=${session} onEnd=${back} /></li>`;
   return html`
     <li ref=${row} class=${current ? "current" : ""}>
       <a href=${`#/s/${session.id}`} aria-current=${current ? "page" : undefined} onClick=${() => change({ drawer: false })}>
-        ${running && html`<span class="pulse" role="img" aria-label=${t("running")}></span>`}
+        ${running && html`<span class="pulse" role="img" aria-label=${t("answering")}></span>`}
         <span class="title">${title}</span>
       </a>
       ${doing === "remove"
         ? html`<${RemoveQuestion} session=${session} title=${title} onEnd=${back} />`
         : html`
             <span class="entry-buttons">
-              <button type="button" class="quiet rename" aria-label=${`${t("rename")}: ${title}`} title=${t("rename")} onClick=${() => setDoing("rename")}>
-                <${Icon} name="edit" />
-              </button>
-              <button type="button" class="quiet remove" aria-label=${`${t("remove")}: ${title}`} title=${t("remove")} onClick=${() => setDoing("remove")}>
-                <${Icon} name="trash" />
-              </button>
+              ${choice("rename", "edit")} ${choice("remove", "trash")}
             </span>
           `}
     </li>

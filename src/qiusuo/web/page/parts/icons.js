@@ -20,8 +20,16 @@ const PATHS = {
   book: "M5 4h11a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h11",
   find: "M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M20 20l-4.5-4.5",
   info: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M12 11v5M12 8h.01",
-  chevron: "M9 6l6 6-6 6",
 };
+
+/**
+ * A button that is a drawing only; all else that is given is given to the button.
+ *
+ * @param {{icon: string, label: string} & Record<string, unknown>} props
+ */
+export function IconButton({ icon, label, ...rest }) {
+  return html`<button type="button" class="quiet" aria-label=${label} title=${label} ...${rest}><${Icon} name=${icon} /></button>`;
+}
 
 /** @param {{name: string}} props */
 export function Icon({ name }) {

@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { getLanguage, t } from "../i18n.js";
 import { NOTICES } from "../words/notices.js";
-import { CopyButton } from "./copybutton.js";
+import { Command } from "./copy.js";
 
 /** @import { Notice } from "../types.js" */
 
@@ -32,9 +32,7 @@ export function NoticeView({ notice, fresh = false }) {
   const details = [notice.message, notice.fix].filter((text) => text && text !== what && text !== todo);
   const rest = html`
     ${notice.retryAfter != null && html`<p>${t("retryAfter", { count: Math.ceil(notice.retryAfter) })}</p>`}
-    ${commands.map(
-      (command) => html`<p key=${command} class="command"><code>${command}</code><${CopyButton} text=${command} /></p>`,
-    )}
+    ${commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
   `;
   const links = html`
     <p class="doc-links">

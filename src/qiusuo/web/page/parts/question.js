@@ -1,10 +1,10 @@
 /** What was asked; it can be edited and asked again. */
+import { isComposing, isSending } from "../browser.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { isComposing, isSending } from "../keys.js";
 import { send } from "../turns.js";
 import { useEffect, useRef, useState } from "../vendor.js";
-import { Icon } from "./icons.js";
+import { IconButton } from "./icons.js";
 
 /** @import { Turn } from "../types.js" */
 
@@ -21,10 +21,7 @@ export function Question({ turn, titleId, later, busy }) {
   if (editing) return html`<${EditForm} turn=${turn} later=${later} busy=${busy} onEnd=${() => setEditing(false)} />`;
   return html`
     <div class="question" ref=${box}>
-      ${!busy &&
-      html`<button type="button" class="quiet" aria-label=${t("edit")} title=${t("edit")} onClick=${() => setEditing(true)}>
-        <${Icon} name="edit" />
-      </button>`}
+      ${!busy && html`<${IconButton} icon="edit" label=${t("edit")} onClick=${() => setEditing(true)} />`}
       <h2 id=${titleId} class="bubble"><span class="unseen">${t("question")}: </span>${turn.question}</h2>
     </div>
   `;

@@ -1,8 +1,9 @@
 /** The list under an answer, in the order and under the headings that the server gives. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { isWeb, readable } from "../markdown.js";
-import { Markdown } from "./markdown.js";
+import { readable } from "../markdown.js";
+import { Markdown } from "./answer.js";
+import { SourceLink } from "./sources.js";
 
 /** @import { Source } from "../types.js" */
 
@@ -36,14 +37,11 @@ function referencesTitle(given) {
 
 /** @param {{source: Source}} props */
 function Reference({ source }) {
-  const title = source.title || source.domain || source.url;
   return html`
     <p class="reference">
       <span class="reference-number">[${source.number}]</span>
       <span class="reference-what">
-        ${isWeb(source.url)
-          ? html`<a href=${source.url} target="_blank" rel="noopener noreferrer nofollow">${title}</a>`
-          : html`<span>${title}</span>`}
+        <${SourceLink} source=${source} />
         <span class="reference-url" title=${source.url}>${readable(source.url)}</span>
         ${source.domain && html`<span class="chip">${source.domain}</span>`}
       </span>

@@ -1,6 +1,6 @@
 /** One line per search: its words, its engine, what came of it, and on demand the receipt. */
 import { html, memo } from "../html.js";
-import { formatSeconds, t, tWord } from "../i18n.js";
+import { formatSeconds, listed, t, tWord } from "../i18n.js";
 import { getState } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
 import { Icon } from "./icons.js";
@@ -60,13 +60,13 @@ function outcome(round, state) {
       return page ? t("reading") : t("searchingAt", { engine: engine || expected() });
     case "done":
       if (page) return t("pageRead");
-      return [engine || t("searched"), t("found", { count: round.found }), mark(round)].filter(Boolean).join(" · ");
+      return listed(engine || t("searched"), t("found", { count: round.found }), mark(round));
     case "stopped":
-      return [engine, t("stopped")].filter(Boolean).join(" · ");
+      return listed(engine, t("stopped"));
     case "empty":
-      return [engine, t("foundNothing")].filter(Boolean).join(" · ");
+      return listed(engine, t("foundNothing"));
     default:
-      return [engine, page ? t("pageReadFailed") : t("searchFailed")].filter(Boolean).join(" · ");
+      return listed(engine, page ? t("pageReadFailed") : t("searchFailed"));
   }
 }
 

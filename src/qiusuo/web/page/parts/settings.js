@@ -3,10 +3,8 @@ import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { changeSettings } from "../sessions.js";
 import { useStore } from "../store.js";
-import { ModePicker } from "./mode.js";
-import { SearchSwitch } from "./switch.js";
 
-/** @import { Config, Settings } from "../types.js" */
+/** @import { Config, Mode, Settings } from "../types.js" */
 
 /** @param {Config | null} config @param {Settings} settings @returns {string} the engine that will be asked */
 export function engineInUse(config, settings) {
@@ -15,7 +13,7 @@ export function engineInUse(config, settings) {
 }
 
 /** @param {Config | null} config @param {Settings} settings @returns {string} what stands under the switch */
-export function switchNote(config, settings) {
+function switchNote(config, settings) {
   if (settings.switch === "disabled") return t("agentNote");
   if (!config) return "\u00a0"; // a moment, or until there is a token
   const engine = engineInUse(config, settings);
@@ -41,6 +39,51 @@ export function SettingsControls() {
       onChange=${(/** @type {boolean} */ search) => changeSettings({ search }, t(search ? "saidOn" : "saidOff"))}
     />
     <p id="switch-note" class=${agent ? "switch-note agent" : "switch-note"}>${switchNote(config, settings)}</p>
+  `;
+}
+
+/** @param {{mode: Mode, onChange: (mode: Mode) => void}} props */
+function ModePicker({ mode, onChange }) {
+  /** @param {Mode} value @param {string} label */
+  const choice = (value, label) => html`
+    <label class=${mode === value ? "chosen" : ""}>
+      <input type="radio" name="mode" value=${value} checked=${mode === value} onChange=${() => onChange(value)} />
+      <span>${label}</span>
+    </label>
+  `;
+  return html`
+    <fieldset class="modes">
+      <legend class="unseen">${t("mode")}</legend>
+      ${choice("chat", t("chatMode"))} ${choice("agent", t("agentMode"))}
+    </fieldset>
+  `;
+}
+
+/**
+ * On, off and disabled each look different; a disabled one never looks on.
+ *
+ * @param {{state: "on" | "off" | "disabled", busy: boolean, describedBy: string, onChange: (on: boolean) => void}} props
+ */
+function SearchSwitch({ state, busy, describedBy, onChange }) {
+  const words = state === "on" ? t("on") : state === "off" ? t("off") : t("byAi");
+  return html`
+    <span class="switch-row">
+      <span class="switch-label" id="switch-label"><span aria-hidden="true">🔍</span> ${t("webSearch")}</span>
+      <span class="switch-state" aria-hidden="true">${words}</span>
+      <button
+        type="button"
+        role="switch"
+        class=${`switch ${state}`}
+        aria-checked=${state === "on" ? "true" : "false"}
+        aria-labelledby="switch-label"
+        aria-describedby=${describedBy}
+        aria-busy=${busy ? "true" : "false"}
+        disabled=${state === "disabled"}
+        onClick=${() => onChange(state !== "on")}
+      >
+        <span class="knob"></span>
+      </button>
+    </span>
   `;
 }
 

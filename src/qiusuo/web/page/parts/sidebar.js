@@ -3,9 +3,9 @@ import { html } from "../html.js";
 import { getLanguage, getTheme, setLanguage, setTheme, t } from "../i18n.js";
 import { newChat } from "../sessions.js";
 import { change } from "../store.js";
-import { useEffect, useRef } from "../vendor.js";
+import { useLayoutEffect, useRef } from "../vendor.js";
 import { History } from "./history.js";
-import { Icon } from "./icons.js";
+import { Icon, IconButton } from "./icons.js";
 import { MoreSettings, SettingsPanel } from "./settings.js";
 
 /** @param {{phone: boolean, open: boolean}} props */
@@ -13,7 +13,8 @@ export function Sidebar({ phone, open }) {
   /** @type {{current: HTMLElement | null}} */
   const box = useRef(null);
   const wasOpen = useRef(false);
-  useEffect(() => {
+  // At once, so that no key meanwhile goes nowhere.
+  useLayoutEffect(() => {
     if (phone && open) box.current?.querySelector("button")?.focus();
     // Unless something else, such as the next question, has taken it already.
     else if (wasOpen.current && document.activeElement === document.body) document.getElementById("drawer-button")?.focus();
@@ -31,8 +32,7 @@ export function Sidebar({ phone, open }) {
     >
       <header class="brand">
         <h1>${t("app")}<small>${t("tagline")}</small></h1>
-        ${phone &&
-        html`<button type="button" class="quiet" aria-label=${t("closeSidebar")} onClick=${close}><${Icon} name="close" /></button>`}
+        ${phone && html`<${IconButton} icon="close" label=${t("closeSidebar")} onClick=${close} />`}
       </header>
       ${phone
         ? html`<section class="panel" aria-label=${t("settings")}><${MoreSettings} /></section>`
@@ -55,9 +55,7 @@ function Preferences() {
   const other = getLanguage() === "zh" ? "en" : "zh";
   return html`
     <footer class="preferences">
-      <button type="button" class="quiet" aria-label=${`${t("theme")}: ${t(theme.words)}`} title=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)}>
-        <${Icon} name=${theme.icon} />
-      </button>
+      <${IconButton} icon=${theme.icon} label=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)} />
       <button type="button" class="quiet" lang=${other === "zh" ? "zh-CN" : "en"} onClick=${() => setLanguage(other)}>
         ${other === "zh" ? "中文" : "English"}
       </button>

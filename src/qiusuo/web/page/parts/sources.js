@@ -1,10 +1,9 @@
-/** What was found, as cards: title, domain, a few words. By round where there were several. */
+/** What was found, as cards: title, domain, a few words; of a law its text. By round where there were several. */
 import { html, memo } from "../html.js";
-import { formatDay, t } from "../i18n.js";
+import { formatDay, listed, t } from "../i18n.js";
 import { isWeb } from "../markdown.js";
-import { LawCard } from "./law.js";
 
-/** @import { Round, Source } from "../types.js" */
+/** @import { Law, Round, Source } from "../types.js" */
 
 const FEW = 6;
 
@@ -34,9 +33,15 @@ function byRound(sources, rounds) {
   const numbers = [...new Set(sources.map((source) => source.round))].sort((a, b) => a - b);
   return numbers.map((number) => {
     const query = rounds.find((round) => round.number === number)?.query ?? "";
-    const title = [t("round", { number }), query].filter(Boolean).join(" · ");
+    const title = listed(t("round", { number }), query);
     return { title, sources: sources.filter((source) => source.round === number) };
   });
+}
+
+/** Its title leads to it, where that is a place on the web. @param {{source: Source, title?: string}} props */
+export function SourceLink({ source, title = source.title || source.domain || source.url }) {
+  if (!isWeb(source.url)) return html`<span>${title}</span>`;
+  return html`<a href=${source.url} target="_blank" rel="noopener noreferrer nofollow">${title}</a>`;
 }
 
 const SourceCard = memo(
@@ -44,14 +49,11 @@ const SourceCard = memo(
   ({ source }) => {
     if (source.law) return html`<${LawCard} source=${source} law=${source.law} />`;
     const safe = isWeb(source.url);
-    const title = source.title || source.domain || source.url;
     return html`
       <li class=${safe ? "card" : "card unsafe"}>
         <p class="card-title">
           <span class="number">${source.number}</span>
-          ${safe
-            ? html`<a href=${source.url} target="_blank" rel="noopener noreferrer nofollow">${title}</a>`
-            : html`<span>${title}</span>`}
+          <${SourceLink} source=${source} />
         </p>
         <p class="card-from">
           ${safe ? source.domain : t("unsafe")}${source.publishedAt &&
@@ -64,3 +66,33 @@ const SourceCard = memo(
     `;
   },
 );
+
+/** @param {string} status @returns {string} how the badge looks */
+function tone(status) {
+  if (/尚未|未生效|pending|not yet|future/i.test(status)) return "pending";
+  if (/废止|失效|repealed|expired|abolished|superseded|已被/i.test(status)) return "gone";
+  return /修改|修订|amended/i.test(status) ? "pending" : "force";
+}
+
+/** An article of law: its words, whether it is in force, and since when. @param {{source: Source, law: Law}} props */
+function LawCard({ source, law }) {
+  const title = [law.lawName, law.articleNumber].filter(Boolean).join(" ");
+  return html`
+    <li class="card law">
+      <p class="card-title">
+        <span class="number">${source.number}</span>
+        <${SourceLink} source=${source} title=${title} />
+        ${law.status && html`<span class=${`badge ${tone(law.status)}`}>${law.status}</span>`}
+      </p>
+      <p class="card-from">
+        ${listed(
+          law.chapter,
+          law.version && `${t("lawVersion")} ${law.version}`,
+          law.effectiveDate && `${t("lawEffective")} ${formatDay(law.effectiveDate)}`,
+          source.domain,
+        )}
+      </p>
+      <blockquote class="law-text" tabindex="0">${law.content || source.snippet}</blockquote>
+    </li>
+  `;
+}

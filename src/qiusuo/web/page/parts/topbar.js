@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { newChat } from "../sessions.js";
 import { change, useStore } from "../store.js";
-import { Icon } from "./icons.js";
+import { IconButton } from "./icons.js";
 import { SettingsControls } from "./settings.js";
 
 /** @param {{behind: boolean}} props `behind`: the drawer is open before it */
@@ -12,23 +12,12 @@ export function TopBar({ behind }) {
   return html`
     <header class="topbar" inert=${behind}>
       ${!behind && html`<h1 class="unseen">${t("app")}</h1>`}
-      <button
-        type="button"
-        id="drawer-button"
-        class="quiet"
-        aria-label=${t("openSidebar")}
-        onClick=${() => change({ drawer: true })}
-      >
-        <${Icon} name="menu" />
-      </button>
+      <${IconButton} id="drawer-button" icon="menu" label=${t("openSidebar")} onClick=${() => change({ drawer: true })} />
       <section class="strip" aria-labelledby="settings-title">
         <h2 id="settings-title" class="unseen">${t("settings")}</h2>
         <${SettingsControls} />
       </section>
-      ${!fresh &&
-      html`<button type="button" class="quiet new-here" aria-label=${t("newChat")} title=${t("newChat")} onClick=${() => newChat()}>
-        <${Icon} name="compose" />
-      </button>`}
+      ${!fresh && html`<${IconButton} class="quiet new-here" icon="compose" label=${t("newChat")} onClick=${() => newChat()} />`}
     </header>
   `;
 }

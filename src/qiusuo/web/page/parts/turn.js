@@ -1,9 +1,9 @@
 /** One question with everything that came of it. */
 import { html, memo } from "../html.js";
-import { formatSeconds, t } from "../i18n.js";
+import { formatSeconds, listed, t } from "../i18n.js";
 import { send } from "../turns.js";
 import { Answer } from "./answer.js";
-import { CopyButton } from "./copybutton.js";
+import { CopyButton } from "./copy.js";
 import { Icon } from "./icons.js";
 import { NoticeView } from "./notice.js";
 import { Question } from "./question.js";
@@ -83,8 +83,10 @@ function usage(turn) {
   const model = turn.model === "extractive" ? t("excerpts") : turn.model;
   if (!turn.usage) return model;
   const { totalMs, searches, outputTokens } = turn.usage;
-  const parts = [t("usage", { model, seconds: formatSeconds(totalMs) })];
-  if (searches) parts.push(t("usageSearches", { count: searches }));
-  if (outputTokens) parts.push(t("usageTokens", { count: outputTokens }));
-  return parts.join(" · ");
+  return listed(
+    model,
+    t("seconds", { count: formatSeconds(totalMs) }),
+    searches > 0 && t("usageSearches", { count: searches }),
+    outputTokens !== null && outputTokens > 0 && t("usageTokens", { count: outputTokens }),
+  );
 }

@@ -4,7 +4,7 @@ import { getLanguage, t } from "../i18n.js";
 import { NO_CHAT, changeSettings } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send } from "../turns.js";
-import { CopyButton } from "./copybutton.js";
+import { Command } from "./copy.js";
 import { docLink } from "./notice.js";
 
 /** @import { Finding } from "../types.js" */
@@ -22,7 +22,7 @@ export function Welcome() {
     return html`<div class="welcome">
       <h2>${t("noChat")}</h2>
       <p>${t("noChatAbout")}</p>
-      <p class="command"><code>${INSTALL}</code><${CopyButton} text=${INSTALL} /></p>
+      <${Command} command=${INSTALL} />
     </div>`;
   }
   if (failed) {
@@ -35,7 +35,7 @@ export function Welcome() {
       <h2>${t("welcome")}</h2>
       ${settings.switch === "off" && config.search.available
         ? html`<p>
-            ${t("welcomeSearchOff")}
+            ${t("welcomeSearchOff")}${" "}
             <button type="button" class="inline" onClick=${() => changeSettings({ search: true }, t("saidOn"))}>
               ${t("turnOn")}
             </button>
@@ -70,7 +70,7 @@ function Setup({ findings, config }) {
         html`<li>
           <b>${t("model")}</b>
           <p>${t("extractive")}</p>
-          <p class="command"><code>${MODEL}</code><${CopyButton} text=${MODEL} /></p>
+          <${Command} command=${MODEL} />
           <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
         </li>`}
         ${problem && !serious.length && html`<li><b>${problem.message}</b><p>${problem.fix}</p></li>`}
@@ -79,10 +79,7 @@ function Setup({ findings, config }) {
             <li key=${finding.code}>
               <b>${finding.what}</b>
               <p>${finding.fix || finding.why}</p>
-              ${finding.commands.map(
-                (command) =>
-                  html`<p key=${command} class="command"><code>${command}</code><${CopyButton} text=${command} /></p>`,
-              )}
+              ${finding.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
               ${docLink(finding.guide) && html`<a href=${docLink(finding.guide)} target="_blank">${t("readDocs")}</a>`}
             </li>
           `,

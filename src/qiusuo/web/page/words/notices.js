@@ -10,7 +10,6 @@ export const NOTICES = {
   search_timeout: {
     zh: ["搜索超时", "搜索没有在时限内返回，这次已改为直接回答。", "稍后重试，或换一个搜索引擎。"],
     en: ["The search timed out", "No result came in time, so this answer was given without search.", "Try again later, or choose another search engine."],
-    commands: DOCTOR,
   },
   search_unavailable: {
     zh: ["搜索服务不可用", "无法使用搜索服务，这次已改为直接回答。", "请检查 SearXNG 的部署状态：容器是否在运行，端口是否正确。"],
@@ -21,7 +20,6 @@ export const NOTICES = {
   search_network: {
     zh: ["网络连接问题", "连接不到搜索服务，这次已改为直接回答。", "请检查网络，或先关闭联网搜索。"],
     en: ["Network problem", "The search service could not be reached, so this answer was given without search.", "Check the network, or switch web search off for now."],
-    commands: DOCTOR,
   },
   search_blocked: {
     zh: ["搜索被拦截", "搜索网站要求人工验证，程序不会反复尝试。", "在浏览器里完成验证，或换一个搜索引擎。"],
@@ -40,13 +38,11 @@ export const NOTICES = {
   search_auth: {
     zh: ["搜索密钥无效", "搜索服务不接受当前密钥，这次已改为直接回答。", "检查密钥是否正确、是否过期，然后重启服务。"],
     en: ["The search key was refused", "The provider does not accept the key, so this answer was given without search.", "Check the key, then restart the server."],
-    commands: DOCTOR,
     doc: "/docs/configuration",
   },
   search_bad_response: {
     zh: ["搜索结果无法解析", "搜索服务返回了看不懂的内容，这次已改为直接回答。", "如果是 SearXNG，请确认 settings.yml 中启用了 JSON 格式。"],
     en: ["The search answer makes no sense", "The service sent something that cannot be read, so this answer was given without search.", "With SearXNG, check that settings.yml allows the JSON format."],
-    commands: DOCTOR,
   },
   search_disabled: {
     zh: ["没有可用的搜索引擎", "还没有配置搜索引擎，这次直接回答。", "启动本地 SearXNG，或设置任一服务的密钥。"],

@@ -1,6 +1,8 @@
-/** Copying, confirmed. */
-import { t } from "./i18n.js";
-import { toast } from "./store.js";
+/** Copying, confirmed: a text, a button that copies one, a command to take along. */
+import { html } from "../html.js";
+import { t } from "../i18n.js";
+import { toast } from "../store.js";
+import { Icon } from "./icons.js";
 
 /** @param {string} text */
 export async function copy(text) {
@@ -28,4 +30,16 @@ function selected(text) {
   const done = document.execCommand("copy");
   field.remove();
   return done;
+}
+
+/** @param {{text: string, label?: string}} props */
+export function CopyButton({ text, label = t("copy") }) {
+  return html`
+    <button type="button" class="quiet" onClick=${() => void copy(text)}><${Icon} name="copy" /><span>${label}</span></button>
+  `;
+}
+
+/** @param {{command: string}} props */
+export function Command({ command }) {
+  return html`<p class="command"><code>${command}</code><${CopyButton} text=${command} /></p>`;
 }

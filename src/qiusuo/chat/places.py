@@ -1,0 +1,44 @@
+"""How many questions are answered at once: by the server, and for one user."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from qiusuo.errors import ServerBusy, TooManyAtOnce
+
+MAX_LIVE: Final = 500
+MAX_OF_ONE: Final = MAX_LIVE // 4
+"""Nobody needs so many, but a program behind one token may have many readers; the others shall still find places."""
+_RETRY_SECONDS: Final = 5
+
+
+class Places:
+    """The places of one server. Taking one is a single step, so that no two questions get the last of them."""
+
+    def __init__(self, most: int, most_of_one: int) -> None:
+        self._most = most
+        self._most_of_one = most_of_one
+        self._taken: Counter[str] = Counter()
+
+    def take(self, owner: str) -> None:
+        """Take a place; whoever does gives it back.
+
+        Raises:
+            ServerBusy: there is none.
+            TooManyAtOnce: this owner has enough of them.
+        """
+        if self._taken.total() >= self._most:
+            message = "The server is answering as many questions as it can."
+            raise ServerBusy(message, fix="Try again.", retry_after=_RETRY_SECONDS)
+        if self._taken[owner] >= self._most_of_one:
+            message = f"You have {self._most_of_one} questions being answered, as many as one user may."
+            fix = "Try again when one of them has ended."
+            raise TooManyAtOnce(message, fix=fix, retry_after=_RETRY_SECONDS)
+        self._taken[owner] += 1
+
+    def give_back(self, owner: str) -> None:
+        """Give a place back."""
+        self._taken[owner] -= 1
+        if not self._taken[owner]:
+            del self._taken[owner]  # else every owner that ever was would be kept
