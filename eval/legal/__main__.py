@@ -16,9 +16,10 @@ from eval.legal.measures import lecard_measures, stard_measures
 from eval.legal.priors import CrossValidation
 from qiusuo.legal import semantic
 from qiusuo.legal.folder import IndexFolder, legal_folder
-from qiusuo.legal.index import IndexHandle, LegalIndex
+from qiusuo.legal.index import CANDIDATES, IndexHandle, LegalIndex
 from qiusuo.legal.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.models import Hit
+from qiusuo.legal.ranking import question_tokens
 from qiusuo.legal.wording import TABLE
 
 DEPTH = 100
@@ -60,8 +61,9 @@ def stard_table(folder: Path, *, with_vectors: bool) -> None:
     _print_build("words", index, report.seconds)
     questions = data.stard_questions(index)
     _print_row("", ["R@5", "R@10", "R@20", "R@100", "MRR@10", "nDCG@10", "ms p50", "ms p95"])
+    _stard_rows("words of the question alone", questions, lambda text: _by_own_words(index, text))
     shipped, index.wording = index.wording, {}
-    _stard_rows("words, nothing fitted", questions, lambda text: index.rank_articles(text, DEPTH))
+    _stard_rows("words, no fitted table", questions, lambda text: index.rank_articles(text, DEPTH))
     index.wording = shipped
     _stard_rows("words as shipped (table saw these)", questions, lambda text: index.rank_articles(text, DEPTH))
     for name, parts in _kinds_of_folds(questions):
@@ -81,7 +83,7 @@ def hybrid_rows(index: LegalIndex, questions: Sequence[data.Question]) -> None:
     from eval.legal import lens  # noqa: PLC0415 - needs numpy, which comes with the extra
 
     against = lens.rivals(index, questions)
-    _stard_rows("hybrid, nothing fitted", questions, lambda text: index.rank_articles(text, DEPTH))
+    _stard_rows("hybrid, no fitted table or lens", questions, lambda text: index.rank_articles(text, DEPTH))
     for name, parts in _kinds_of_folds(questions):
         known = CrossValidation(index, questions, parts)
         _rows(f"hybrid, {name}", questions, lens.held_out(index, questions, against, known, DEPTH))
@@ -137,6 +139,13 @@ def lookup_table() -> None:
     print(f"{checked - len(wrong):,} of {checked:,} right ({len(WRITINGS)} writings), {seconds:.0f} s CPU")
     for text in wrong[:20]:
         print(f"  wrong: {text}")
+
+
+def _by_own_words(index: LegalIndex, question: str) -> list[Hit]:
+    """Return the ranking without the list of everyday words and without the fitted table."""
+    found = index.scores_of(dict.fromkeys(question_tokens(question), 1.0), CANDIDATES)
+    hits = [Hit(article, score + index.prior_of(article)) for article, score in found.items()]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:DEPTH]
 
 
 def _kinds_of_folds(questions: Sequence[data.Question]) -> Iterator[tuple[str, folds.Folds]]:

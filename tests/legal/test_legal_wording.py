@@ -67,6 +67,7 @@ def test_the_words_of_the_question_count_most() -> None:
     words = widened("租房押金", {"押金": {"保证": 0.9, "租房": 0.9}})
     assert words["租房"] == words["押金"] == 1.0
     assert 0 < words["保证"] < 1
+    assert widened("押金", {"押金": {"保证": 9.0}})["保证"] < 1
     assert all(0 < words[pair] < 1 for pair in legal_pairs("租房押金") if pair not in "租房押金")
 
 
@@ -100,7 +101,7 @@ def test_the_fitted_table_is_small_and_names_no_law_by_its_numbers() -> None:
 
 
 def test_people_say_stole_and_judgments_say_theft(samples: Any) -> None:
-    (result, *_) = CaseSearch(samples.get()).search("偷").results
+    (result, *_) = CaseSearch(samples.get()).search("被偷").results
     assert "盗窃" in result.verdict
 
 
@@ -129,6 +130,8 @@ class TestCommonWords:
     def test_all_are_kept_when_nothing_else_is_left_or_few_documents_tell(self, tmp_path: Path) -> None:
         only_common = {"被告": 1.0, "到案": 1.0}
         assert self.backend(tmp_path / "many", 600).without_common(only_common, "facts", 0.5) == only_common
+        mixed = {"被告": 1.0, "扒窃": 0.2}
+        assert self.backend(tmp_path / "again", 600).without_common(mixed, "facts", 0.5) == mixed
         assert self.backend(tmp_path / "few", 20).without_common(only_common, "facts", 0.5) == only_common
 
 

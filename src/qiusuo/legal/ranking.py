@@ -84,7 +84,10 @@ class RankingBackend(Protocol):
         """
 
     def without_common(self, words: Mapping[str, float], field: str, share: float) -> Mapping[str, float]:
-        """Return the tokens that at most this share of all documents has in a field; all if few documents are there."""
+        """Return the tokens that at most this share of all documents has in a field.
+
+        All are returned where few documents are there, or where none of the weightiest tokens would be left.
+        """
 
 
 class RankingBuilder(Protocol):
@@ -179,7 +182,9 @@ class TantivyBackend:
         if self._searcher.num_docs < FEW_DOCUMENTS:
             return words
         most = share * self._searcher.num_docs
-        return {word: weight for word, weight in words.items() if self._searcher.doc_freq(field, word) <= most} or words
+        rare = {word: weight for word, weight in words.items() if self._searcher.doc_freq(field, word) <= most}
+        # What weighs most is what was asked for: if nothing of it is left, the rest alone would be noise.
+        return rare if max(rare.values(), default=0.0) >= max(words.values(), default=0.0) else words
 
 
 def _schema(fields: Sequence[str], filters: Sequence[str]) -> tantivy.Schema:

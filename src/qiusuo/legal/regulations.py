@@ -286,4 +286,4 @@ def _coverage(question: str, articles: list[Article]) -> float:
         return 1.0
     meant = pairs.union(legal_pairs(question))
     texts = (article.text + " ".join(article.headings) + name_key(article.version.law.name) for article in articles)
-    return max(sum(pair in text for pair in meant) for text in texts) / len(pairs)
+    return max(sum(pair in text for pair in meant) for text in texts) / len(meant)

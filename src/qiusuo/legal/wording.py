@@ -24,6 +24,7 @@ EVERYDAY_WEIGHT = 0.6
 MOST_EVERYDAY = 40
 FITTED_WEIGHT = 0.4
 MOST_FITTED = 20
+HEAVIEST_FITTED = 0.8
 Table = Mapping[str, Mapping[str, float]]
 """Of a pair of characters in questions those in articles, with how much more often they are there than in others."""
 
@@ -64,5 +65,5 @@ def widened(question: str, table: Table, weight: float = FITTED_WEIGHT) -> dict[
             if other not in own:
                 added[other] += strength
     strongest = sorted(added.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_FITTED]
-    learnt = {other: weight * strength for other, strength in strongest}
+    learnt = {other: min(weight * strength, HEAVIEST_FITTED) for other, strength in strongest}
     return learnt | dict.fromkeys(legal_pairs(question), EVERYDAY_WEIGHT) | own
