@@ -139,6 +139,20 @@ class TestDrawing:
         assert "Tea is hot." in written(screen)
         assert "Hm, tea" not in written(screen)
 
+    @pytest.mark.parametrize("first_thought", ["", "Hm.\n\nWhere?\n\nThere"])
+    def test_what_was_said_between_the_thoughts_stays(self, first_thought: str) -> None:
+        screen = Console(file=io.StringIO(), width=60)  # no terminal: nothing is drawn that is erased again
+        with ChatView(screen, WORDS) as view:
+            if first_thought:
+                view.show(Delta(first_thought))
+                view.show(Retraction(""))
+            for event in (Delta("Let me look."), Delta("\n\nSo"), Retraction("Let me look."), Delta("\n\nHot.")):
+                view.show(event)
+            view.show(Done(TurnState.DONE, "Let me look.\n\nHot."))
+        assert written(screen).count("Let me look.") == written(screen).count("Hot.") == 1
+        assert written(screen).count("以上是模型的思考") == bool(first_thought)
+        assert "So" not in written(screen)
+
     def test_nothing_of_strangers_acts_on_the_terminal(self) -> None:
         evil = "\x1b]0;owned\x07\x9b2J\u202e"
         screen = Console(file=io.StringIO(), force_terminal=True, width=200, color_system=None)

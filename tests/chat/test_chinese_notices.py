@@ -7,10 +7,11 @@ import re
 import pytest
 
 from chat_world import AGENT, SEARCH, ChatWorld
+from qiusuo.chat.chinese import in_chinese
 from qiusuo.chat.events import Notice
 from qiusuo.chat.session import ChatSettings
 from qiusuo.testing import Fault
-from scripted_model import Reply
+from scripted_model import Call, Reply
 
 # Three English words in a row are a sentence. What a provider said itself, behind the status, stays as it is; and
 # there are commands.
@@ -28,6 +29,41 @@ async def test_no_detail_is_english(fault: Fault) -> None:
             told += [round_.reason for round_ in heard.rounds]
             told += [str(line.get(name, "")) for line in heard.rounds[0].attempts for name in ("reason", "fix")]
             assert not [text for text in told if SENTENCE.search(NO_SENTENCE.sub("", text))]
+
+
+@pytest.mark.parametrize(
+    ("ours", "told"),
+    [
+        ("Check the network.", "请检查网络。"),
+        ("Check the network and DDGS_PROXY.", "请检查网络和 DDGS_PROXY。"),
+        ("Check the network and the proxy.", "请检查网络和代理。"),
+        ("Check the address.", "请检查地址。"),
+        ("cannot connect to html.duckduckgo.com through DDGS_PROXY.", "通过 DDGS_PROXY 连不上 html.duckduckgo.com。"),
+        ("cannot connect to a.example: the name cannot be resolved.", "无法解析域名 a.example。"),
+        ("Web search is off: searxng: SearXNG needs an API key.", "searxng：SearXNG 需要 API key。"),
+        (
+            "rests for 9 s more after: a.example denied access (HTTP 403).",
+            "还要停用 9 秒，之前：a.example 拒绝访问（HTTP 403）。",
+        ),
+        ("The provider refused the request (HTTP 400): Bad input.", "模型的服务商拒绝了请求（HTTP 400）：Bad input."),
+        ("What nobody knows.", "What nobody knows."),
+    ],
+)
+def test_what_errors_say(ours: str, told: str) -> None:
+    assert in_chinese(ours) == told
+
+
+async def test_a_fault_of_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_args: object, **_more: object) -> None:
+        raise RuntimeError("oops")
+
+    call = Reply.tools(Call("web_search", {"query": "新闻"}))
+    async with ChatWorld(call, Reply.text("好")) as world:
+        monkeypatch.setattr(type(world.world.service), "asearch", broken)
+        heard = await world.ask("今天的新闻", AGENT)
+    assert [round_.reason for round_ in heard.rounds] == ["工具 web_search 出了故障。"]
+    [notice] = heard.of(Notice)
+    assert notice.fix == "日志里有详情。"
 
 
 async def test_english_turns_have_the_errors_own_words() -> None:

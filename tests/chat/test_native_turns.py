@@ -20,7 +20,7 @@ from native_servers import (
     said,
 )
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Round, Sources, TurnState
+from qiusuo.chat.events import Notice, Round, Sources, TurnState
 from qiusuo.chat.models import model_from
 from qiusuo.chat.port import ModelInfo
 from qiusuo.chat.session import ChatSettings
@@ -72,7 +72,8 @@ class TestNativeFirst:
             )
             heard = await it.ask("上海天气如何")
             assert it.requests() == 1
-            assert "native_failed" in heard.codes
+            [told] = [notice.message for notice in heard.of(Notice) if notice.code == "native_failed"]
+            assert "模型的服务商出错（HTTP 503）" in told
             assert heard.done.cited == (1,)
 
     async def test_another_order_goes_first(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from chat_world import ChatWorld
 from qiusuo.chat.conversations import Conversations, LiveTurn
-from qiusuo.chat.places import Places
+from qiusuo.chat.places import NO_USER, Places
 from qiusuo.chat.store import open_store
 from qiusuo.errors import InvalidQuery, ServerBusy, SessionNotFound, TooManyAtOnce
 from scripted_model import Gate, Reply
@@ -65,6 +65,13 @@ async def test_one_user_leaves_places_for_others() -> None:
         assert sum(isinstance(outcome, LiveTurn) for outcome in outcomes) == 2
         assert sum(isinstance(outcome, TooManyAtOnce) for outcome in outcomes) == 3
         assert isinstance(await it.ask("bob"), LiveTurn)
+
+
+async def test_where_nobody_has_a_token_all_places_are_for_all() -> None:
+    async with server(Places(4, 2)) as it:
+        outcomes = await it.ask_at_once([NO_USER] * 6)
+        assert sum(isinstance(outcome, LiveTurn) for outcome in outcomes) == 4
+        assert sum(isinstance(outcome, ServerBusy) for outcome in outcomes) == 2
 
 
 async def test_a_place_is_free_again_when_the_turn_has_ended() -> None:

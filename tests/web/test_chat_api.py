@@ -151,7 +151,8 @@ class TestTurn:
     )
     def test_as_many_as_it_can(self, limit: str, status: int, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"qiusuo.chat.conversations.{limit}", 0)
-        with page() as it:
+        with page(tokens="ann:tok") as it:
+            it.client.headers["Authorization"] = "Bearer tok"
             refused = it.client.post(f"/api/chat/sessions/{it.new()}/turns", json={"text": "问题"})
         assert (refused.status_code, refused.headers["retry-after"]) == (status, "5")
         assert refused.json()["error"] == error

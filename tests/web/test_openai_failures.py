@@ -123,7 +123,11 @@ class TestFailures:
         monkeypatch.setattr(f"qiusuo.chat.conversations.{limit}", 1)
         gate = Gate()
         reply = Reply.text("first", gate, "end")
-        with serving(reply, Reply.text("next")) as served, OpenAI(**served.options) as client:
+        with (
+            serving(reply, Reply.text("next"), tokens="ann:tok") as served,
+            OpenAI(**served.options) as client,
+        ):
+            served.web.client.headers["Authorization"] = "Bearer tok"
             stream = client.chat.completions.create(
                 model="qiusuo-chat", messages=user(), stream=True, extra_body={"search": False}
             )
@@ -134,6 +138,11 @@ class TestFailures:
             assert served.post(search=False).status_code == 200
         assert (answer.status_code, answer.headers["retry-after"]) == (status, "5")
         assert answer.json()["error"]["code"] == code
+
+    def test_without_tokens_one_program_may_have_all_places(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("qiusuo.chat.conversations.MAX_OF_ONE", 0)
+        with serving(Reply.text("hi")) as served:
+            assert served.post(search=False).status_code == 200
 
 
 def large(size: int) -> bytes:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from langchain_core.messages import ToolCall
+from langchain_core.messages import AIMessageChunk, ToolCall
 
 from qiusuo.chat.events import Check, Done, Stage, TurnState
 from qiusuo.chat.journal import Journal
 from qiusuo.chat.notices import notice
 from qiusuo.chat.prompts import CHINESE
 from qiusuo.chat.text_calls import CallFilter
-from qiusuo.chat.thinking import ThinkFilter, WholeCharacters
+from qiusuo.chat.thinking import ThinkFilter, WholeCharacters, has_thought_apart
 from qiusuo.citations.additions import add_citations
 from qiusuo.citations.processor import CitationProcessor
 from qiusuo.citations.references import Reference
@@ -62,13 +62,22 @@ class MessageText:
         self._known.update(references)
         self._links.add(references)
 
+    def take(self, chunk: AIMessageChunk) -> None:
+        """Take the next chunk of the message."""
+        self.look_for_thoughts(chunk)
+        piece = chunk.text
+        if piece:
+            self.feed(piece)
+
+    def look_for_thoughts(self, chunk: AIMessageChunk) -> None:
+        """Note whether the server sends thoughts beside the text."""
+        if has_thought_apart(chunk):
+            self._thoughts.thoughts_come_apart()
+
     def feed(self, piece: str) -> None:
         """Take the next piece of the message."""
         self._taken += len(piece)
-        meant = self._thoughts.feed(self._characters.feed(piece))
-        if self._thoughts.retracts:
-            self._begin_again()
-        text = self._calls.feed(meant)
+        text = self._without_calls(self._thoughts.feed(self._characters.feed(piece)))
         if text:
             self._give(text)
         elif self._thoughts.thinking:
@@ -76,11 +85,17 @@ class MessageText:
 
     def finish(self) -> list[ToolCall]:
         """End the message; return the tool calls that it has as text."""
-        late = self._calls.feed(self._thoughts.feed(self._characters.finish()) + self._thoughts.finish())
+        self._give(self._without_calls(self._thoughts.feed(self._characters.finish())))
+        self._give(self._without_calls(self._thoughts.finish()))
         rest, calls = self._calls.finish()
-        self._give(late + rest)
+        self._give(rest)
         self._journal.text(self._links.finish())
         return calls
+
+    def _without_calls(self, meant: str) -> str:
+        if self._thoughts.retracts:
+            self._begin_again()
+        return self._calls.feed(meant)
 
     def _begin_again(self) -> None:
         """Take back what was given out of this message: it was a thought."""

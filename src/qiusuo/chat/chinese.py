@@ -21,7 +21,10 @@ _TABLE: Final[tuple[tuple[str, str], ...]] = (
     (r"no answer after (?P<n>[\d.]+) s, when (?P<who>\S+) had answered\.", "{n} 秒没有回答，{who} 已先回答。"),
     (r"searches before this one left no place within (?P<n>[\d.]+) s\.", "{n} 秒内没有轮到这次搜索。"),
     (rf"the name {_HOST} cannot be resolved\.", "无法解析域名 {host}。"),
+    (rf"cannot connect to {_HOST}: the name cannot be resolved\.", "无法解析域名 {host}。"),
     (rf"cannot connect to {_HOST}: (?P<said>.+?)\.", "连不上 {host}（{said}）。"),
+    (rf"cannot connect to {_HOST} through (?P<name>\w+)\.", "通过 {name} 连不上 {host}。"),
+    (rf"cannot connect to {_HOST}\.", "连不上 {host}。"),
     (rf"no secure connection to {_HOST}: (?P<said>.+)", "无法与 {host} 建立安全连接（{said}）。"),
     (rf"the connection to {_HOST} failed: (?P<said>.+)", "与 {host} 的连接失败（{said}）。"),
     (rf"{_HOST} broke off in the middle of its answer\.", "{host} 的回答中途断开了。"),
@@ -47,6 +50,17 @@ _TABLE: Final[tuple[tuple[str, str], ...]] = (
     (rf"{_HOST} lets no more requests through \(HTTP (?P<n>\d+)\)\.", "{host} 的限流不再放行（HTTP {n}）。"),
     (rf"{_HOST} does not give results as JSON \(HTTP (?P<n>\d+)\)\.", "{host} 没有启用 JSON 格式（HTTP {n}）。"),
     (r"nothing came from SearXNG's engines: (?P<said>.+)\.", "SearXNG 的引擎都没有返回结果：{said}。"),
+    (r"The tool (?P<name>\w+) has a fault\.", "工具 {name} 出了故障。"),
+    # What a language model's own search met.
+    (r"The model's provider has a problem \(HTTP (?P<n>\d+)\): (?P<said>.+)", "模型的服务商出错（HTTP {n}）{said}"),
+    (r"The model's provider asks us to slow down \(HTTP (?P<n>\d+)\)\.", "模型的服务商要求放慢（HTTP {n}）。"),
+    (r"The model's provider does not accept the key\.", "模型的服务商不接受这个密钥。"),
+    (r"The provider refused the request \(HTTP (?P<n>\d+)\): (?P<said>.+)", "模型的服务商拒绝了请求（HTTP {n}）{said}"),
+    (r"The model's credit is used up(?: \(HTTP \d+\))?\.", "模型的额度用完了。"),
+    (r"The model did not answer in time(?: \(HTTP \d+\))?\.", "模型没有及时回答。"),
+    (r"No word from the model for (?P<n>[\d.]+) s\.", "模型 {n} 秒没有动静。"),
+    (r"The model cannot be reached\.", "连不上模型。"),
+    (r"The answer broke off(?: \(\w+\))?\.", "模型的回答中途断开了。"),
     # Limits, and what is not set up.
     (r"the monthly quota of (?P<n>\d+) searches is used up\.", "本月 {n} 次搜索的额度已用完。"),
     (r"More than (?P<n>\d+) searches in a minute\.", "一分钟内搜索超过 {n} 次。"),
@@ -59,7 +73,12 @@ _TABLE: Final[tuple[tuple[str, str], ...]] = (
     ),
     # What to do.
     (r"Check the network, or raise SEARCH_TIMEOUT\.", "请检查网络，或增大 SEARCH_TIMEOUT。"),
+    (r"Check the network\.", "请检查网络。"),
+    (r"Check the network and the proxy\.", "请检查网络和代理。"),
+    (r"Check the network and DDGS_PROXY\.", "请检查网络和 DDGS_PROXY。"),
+    (r"Check the address\.", "请检查地址。"),
     (r"Check the address and the network\.", "请检查地址和网络。"),
+    (r"The log tells more\.", "日志里有详情。"),
     (r"Check that the service runs, the address and the network\.", "请检查服务是否在运行、地址和网络。"),
     (
         r"Check that the address is the API's and no proxy or login page is in between\.",
@@ -111,14 +130,19 @@ _TABLE: Final[tuple[tuple[str, str], ...]] = (
     ),
 )
 _SENTENCES: Final = tuple((re.compile(pattern), words) for pattern, words in _TABLE)
-_RESTS: Final = re.compile(r"rests for (?P<n>\d+) s more after: (?P<why>.+)")
+# Sentences that have another of ours at their end.
+_AROUND: Final = (
+    (re.compile(r"rests for (?P<n>\d+) s more after: (?P<why>.+)"), "还要停用 {n} 秒，之前：{why}"),
+    (re.compile(r"Web search is off: (?P<who>\S+): (?P<why>.+)"), "{who}：{why}"),
+)
 
 
 def in_chinese(sentence: str) -> str:
     """Return what an error of ours says (its message, or its fix) in Chinese; what is not known stays as it is."""
-    rests = _RESTS.fullmatch(sentence)
-    if rests:
-        return f"还要停用 {rests['n']} 秒，之前：{in_chinese(rests['why'])}"
+    for pattern, words in _AROUND:
+        found = pattern.fullmatch(sentence)
+        if found:
+            return words.format(**{**found.groupdict(), "why": in_chinese(found["why"])})
     for pattern, words in _SENTENCES:
         found = pattern.fullmatch(sentence)
         if found:

@@ -131,9 +131,7 @@ class Context:
         stream = stream_model(model, messages, model=self.model.info.name, idle_timeout=self.settings.model_timeout)
         async with aclosing(stream):
             async for chunk in stream:
-                piece = chunk.text
-                if piece:
-                    text.feed(piece)
+                text.take(chunk)
                 if chunk.response_metadata:
                     facts |= chunk.response_metadata  # not added up: some servers tell twice why they stop
                 if chunk.tool_call_chunks or chunk.usage_metadata:

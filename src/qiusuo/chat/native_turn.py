@@ -13,7 +13,7 @@ from qiusuo.chat.answer import MessageText, conclude
 from qiusuo.chat.context import TOO_LONG, Context, finish_of
 from qiusuo.chat.events import Stage
 from qiusuo.chat.history import remember, without_links
-from qiusuo.chat.notices import notice
+from qiusuo.chat.notices import notice, reason_of
 from qiusuo.chat.port import NativePiece, NativeSearch, NativeSource
 from qiusuo.chat.session import Mode
 from qiusuo.citations.processor import CitationProcessor
@@ -43,10 +43,11 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
         async with aclosing(native.answer(chat_model, messages)) as pieces:
             async for piece in pieces:
                 text.know(rounds.take(piece))
-                text.feed(piece.text)
                 if piece.chunk is not None:
+                    text.look_for_thoughts(piece.chunk)
                     context.journal.count_tokens(piece.chunk.usage_metadata)
                     last = piece.chunk if piece.chunk.response_metadata else last
+                text.feed(piece.text)
                 if text.full:
                     break
     except ModelError as error:
@@ -54,7 +55,8 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
             raise
         logger.warning("the model's own search failed, trying the next provider: %s", error)
         rounds.fail(error)
-        context.journal.notice(notice("native_failed", context.language, level="warning", detail=error.message))
+        why = reason_of(error, context.language)
+        context.journal.notice(notice("native_failed", context.language, level="warning", detail=why))
         return False
     text.finish()
     rounds.close()
@@ -121,5 +123,6 @@ class NativeRounds:
     def fail(self, error: ModelError) -> None:
         """End the round that is open as failed."""
         if self._number:
-            self._context.journal.fail_round(self._number, _KIND, self._query, error.message)
+            why = reason_of(error, self._context.language)
+            self._context.journal.fail_round(self._number, _KIND, self._query, why)
             self._number, self._items = 0, []

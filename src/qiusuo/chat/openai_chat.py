@@ -16,7 +16,7 @@ from qiusuo.server_settings import is_loopback
 
 _CONNECT_SECONDS: Final = 10.0
 # What vendors say beside the text, and LangChain drops: the model's refusal, its thoughts, citations of its search.
-_KEPT: Final = ("refusal", "reasoning_content", "annotations")
+_KEPT: Final = ("refusal", "reasoning_content", "reasoning", "annotations")
 # A server that wants no key gets this one: the client insists on some.
 _NO_KEY: Final = "none"
 

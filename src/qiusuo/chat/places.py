@@ -10,6 +10,9 @@ from qiusuo.errors import ServerBusy, TooManyAtOnce
 MAX_LIVE: Final = 500
 MAX_OF_ONE: Final = MAX_LIVE // 4
 """Nobody needs so many, but a program behind one token may have many readers; the others shall still find places."""
+NO_USER: Final = "local"
+"""Owns the conversations of everybody on this machine where there are no tokens. No limit for one user applies:
+it may be one program or all the readers behind a proxy."""
 _RETRY_SECONDS: Final = 5
 
 
@@ -31,7 +34,7 @@ class Places:
         if self._taken.total() >= self._most:
             message = "The server is answering as many questions as it can."
             raise ServerBusy(message, fix="Try again.", retry_after=_RETRY_SECONDS)
-        if self._taken[owner] >= self._most_of_one:
+        if owner != NO_USER and self._taken[owner] >= self._most_of_one:
             message = f"You have {self._most_of_one} questions being answered, as many as one user may."
             fix = "Try again when one of them has ended."
             raise TooManyAtOnce(message, fix=fix, retry_after=_RETRY_SECONDS)

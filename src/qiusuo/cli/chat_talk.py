@@ -12,6 +12,7 @@ from qiusuo.chat.chat import Chat
 from qiusuo.chat.conversations import Conversations, LiveTurn
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.models import open_model
+from qiusuo.chat.places import NO_USER
 from qiusuo.chat.port import Model, UnusableModel
 from qiusuo.chat.session import ChatSettings, Mode, SessionInfo
 from qiusuo.chat.store import MEMORY, open_store
@@ -24,7 +25,7 @@ from qiusuo.service import SearchService
 logger = logging.getLogger(__name__)
 
 # The page's name for the one user of this machine: both show the same conversations.
-OWNER: Final = "local"
+OWNER: Final = NO_USER
 LISTED: Final = 200
 
 

@@ -88,7 +88,7 @@ class ChatView:
         self._tail = ""
         self._look_again = 0.0
         self._printed = False
-        self._printed_chars = 0
+        self._printed_chars = 0  # of the answer: thoughts that were printed and then taken back are no part of it
         self._check: Check | None = None
         self._usage: Usage | None = None
         self._spinner = Spinner("dots", style="cyan")
@@ -160,9 +160,11 @@ class ChatView:
             self._look_again = len(self._tail) * _GROWTH
 
     def _take_back(self, event: Retraction) -> None:
-        """Leave out what is being written; what is printed already can only be called what it was."""
-        self._tail, self._look_again = "", 0.0
-        if self._printed_chars > len(safe(event.answer)):
+        """Leave the thought out; what is printed of it already can only be called what it was."""
+        kept = safe(event.answer)
+        self._tail, self._look_again = kept[self._printed_chars :], 0.0
+        if self._printed_chars > len(kept):
+            self._printed_chars = len(kept)
             self._line(self._words("thought_above"))
 
     def _print(self, block: str) -> None:

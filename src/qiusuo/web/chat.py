@@ -21,6 +21,7 @@ from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.conversations import Conversations, LiveTurn, Numbered
 from qiusuo.chat.models import open_model
+from qiusuo.chat.places import NO_USER
 from qiusuo.chat.port import Model, UnusableModel
 from qiusuo.chat.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.store import open_store
@@ -288,8 +289,8 @@ def _event(number: int, data: dict[str, Any]) -> bytes:
 
 def owner_of(request: Request) -> str:
     """Return whose conversations these are; on this machine, without tokens, there is one user."""
-    user = user_of(request) or "local"
-    return "local" if is_loopback(user) else user
+    user = user_of(request) or NO_USER
+    return NO_USER if is_loopback(user) else user
 
 
 def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:

@@ -213,12 +213,11 @@ async def _chunks(
     completion: Completion, following: Following, begun: list[Event], ping_seconds: float
 ) -> AsyncGenerator[bytes]:
     yield completion.beginning()
-    events, streamed, sent = begun, list[str](), 0
+    events, streamed, news = begun, list[str](), News()
     while True:
-        text = _news(events, sent)
+        text = news.of(events)
         if text:
             streamed.append(text)
-            sent += len(text)
             yield completion.piece(text)
         done = next((event for event in events if isinstance(event, Done)), None)
         if done is not None:
@@ -235,20 +234,29 @@ async def _chunks(
         yield chunk
 
 
-def _news(events: list[Event], sent: int) -> str:
-    """Return what the text has to go on with, behind ``sent`` characters: pieces that came together go in one chunk.
+class News:
+    """What a stream has to go on with.
 
     A thought that is retracted before it was sent is left out. One that is out already ends as it would have ended in
     the stream of the model's own server.
     """
-    text = ""
-    for event in events:
-        match event:
-            case Delta():
-                text += event.text
-            case Retraction():
-                text = THOUGHT_END if sent > len(event.answer) else event.answer[sent:]
-    return text
+
+    def __init__(self) -> None:
+        self._sent = 0  # of the answer: thoughts that were sent and then retracted are no part of it
+
+    def of(self, events: list[Event]) -> str:
+        """Return the text that the events add to the stream: pieces that came together go in one chunk."""
+        thought_end = text = ""
+        for event in events:
+            match event:
+                case Delta():
+                    text += event.text
+                case Retraction():
+                    if self._sent > len(event.answer):
+                        thought_end, self._sent = THOUGHT_END, len(event.answer)
+                    text = event.answer[self._sent :]
+        self._sent += len(text)
+        return thought_end + text
 
 
 def _good(done: Done, following: Following) -> Done:

@@ -18,8 +18,11 @@ CHAT_MODEL: Final = "qiusuo-chat"
 AGENT_MODEL: Final = "qiusuo-agent"
 MODELS: Final = (CHAT_MODEL, AGENT_MODEL)
 NOTICE_MARK: Final = "> ⚠️ "
-THOUGHT_END: Final = "\n</think>\n\n"
-"""Ends what was streamed as the answer and turned out to be a thought."""
+THOUGHT_END: Final = "\n</think> \n\n"
+"""Ends what was streamed as the answer and turned out to be a thought.
+
+No model writes the blank behind the mark: so it is known again, and an answer that is about the mark stays whole.
+"""
 
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
@@ -184,8 +187,7 @@ def _as_the_model_said(text: str) -> str:
 
 
 def _without_thought(text: str) -> str:
-    thought, end, answer = text.partition(THOUGHT_END)
-    return answer if end and "<think>" not in thought else text
+    return text.rpartition(THOUGHT_END)[2]
 
 
 def _without_own_tail(text: str) -> str:
