@@ -8,7 +8,6 @@ neither of the two. The words of asking, the list of everyday words and its weig
 from __future__ import annotations
 
 import itertools
-import math
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +18,7 @@ import numpy as np
 from eval.legal import wording
 from eval.legal.data import Question
 from eval.legal.folds import Folds
-from qiusuo.legal.index import ARTICLE_WEIGHTS, CANDIDATES, SIZE_CAP, LegalIndex
-from qiusuo.legal.models import LawKind
+from qiusuo.legal.index import ARTICLE_WEIGHTS, CANDIDATES, LegalIndex, law_features
 from qiusuo.legal.wording import Table, widened
 
 HEADINGS = (0.3, 0.5)
@@ -29,7 +27,6 @@ LEVELS = (0.05, 0.1, 0.2)
 CITED = (0.025, 0.05, 0.075)
 SIZES = (0.15, 0.3, 0.45)
 _PRIORS = tuple(itertools.product(LEVELS, CITED, SIZES))
-_CORE = {LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION}
 
 
 class Fields(NamedTuple):
@@ -75,12 +72,12 @@ class CrossValidation:
         print()
         ranked: list[list[int]] = [[] for _ in self._questions]
         for fold, (_, inside) in enumerate(self.folds):
-            best = int(recall[fold].argmax())
-            fields, prior = choices[best // len(_PRIORS)], _PRIORS[best % len(_PRIORS)]
-            print(f"  fold {fold}: {fields}, level {prior[0]}, cited {prior[1]}, size {prior[2]}", flush=True)
+            choice, prior = divmod(int(recall[fold].argmax()), len(_PRIORS))
+            level, cited, size = _PRIORS[prior]
+            print(f"  fold {fold}: {choices[choice]}, level {level}, cited {cited}, size {size}", flush=True)
             for place in inside:
-                articles, scores = self._scores(place, fields, self.table(fold))
-                ranked[place] = articles[np.argsort(-scores[_PRIORS.index(prior)], kind="stable")][:depth].tolist()
+                articles, scores = self._scores(place, choices[choice], self.table(fold))
+                ranked[place] = articles[np.argsort(-scores[prior], kind="stable")][:depth].tolist()
         return ranked
 
     def _recalls(self, place: int, fields: Fields) -> Any:
@@ -106,11 +103,7 @@ class CrossValidation:
 def _features(index: LegalIndex) -> Any:
     """Return level, citations and size of each article's law, a row for each id."""
     of_version = {
-        version.id: (
-            float(version.law.kind in _CORE),
-            math.log1p(index.store.cited_by[version.law.id]),
-            math.log(max(1, min(version.article_count, SIZE_CAP))) / math.log(SIZE_CAP),
-        )
+        version.id: law_features(version.law.kind, index.store.cited_by[version.law.id], version.article_count)
         for version in index.store.versions.values()
     }
     return np.array([of_version.get(version, (0.0, 0.0, 0.0)) for version in index.store.version_ids()])

@@ -30,10 +30,10 @@ _ORDINAL = re.compile(r"第[零一二三四五六七八九十百]+(?:分?编|章
 
 
 def article_pairs(index: LegalIndex, questions: Sequence[Question]) -> dict[int, set[str]]:
-    """Return the pairs of characters of every answering article and of its headings, without their numbers."""
+    """Return the pairs of characters of every answering article and its headings, without numbers of chapters."""
     ids = sorted({article for question in questions for article in question.gold})
     return {
-        article.id: _pairs(" ".join((article.text, *(_ORDINAL.sub(" ", heading) for heading in article.headings))))
+        article.id: _pairs(_ORDINAL.sub(" ", " ".join((article.text, *article.headings))))
         for article in index.store.articles_by_id(ids)
     }
 

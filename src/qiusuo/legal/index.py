@@ -33,19 +33,23 @@ COMMON_IN_ARTICLES = 0.3
 COMMON_IN_JUDGMENTS = 0.5
 CANDIDATES = 300
 # Tuned on the train part of STARD by cross-validation (see docs/legal.md); none of them knows a single law.
-LEVEL_WEIGHT = 0.1
-CITED_WEIGHT = 0.05
-SIZE_WEIGHT = 0.3
+PRIOR_WEIGHTS = (0.1, 0.05, 0.3)
+"""Of a law's level, of how many laws cite it, and of its size."""
 SIZE_CAP = 250
 SEMANTIC_WEIGHT = 1.25
 _CORE_KINDS = frozenset({LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION})
 
 
-def law_prior(kind: LawKind, cited_by: int, article_count: int) -> float:
-    """Return how likely a law is to hold an answer at all: its level, how many laws cite it, how much it covers."""
-    level = LEVEL_WEIGHT if kind in _CORE_KINDS else 0.0
+def law_features(kind: LawKind, cited_by: int, article_count: int) -> tuple[float, float, float]:
+    """Return what makes a law likely to hold an answer at all: its level, how many laws cite it, how much it covers."""
     size = math.log(max(1, min(article_count, SIZE_CAP))) / math.log(SIZE_CAP)
-    return level + CITED_WEIGHT * math.log1p(cited_by) + SIZE_WEIGHT * size
+    return float(kind in _CORE_KINDS), math.log1p(cited_by), size
+
+
+def law_prior(kind: LawKind, cited_by: int, article_count: int) -> float:
+    """Return how likely a law is to hold an answer at all."""
+    features = law_features(kind, cited_by, article_count)
+    return sum(weight * feature for weight, feature in zip(PRIOR_WEIGHTS, features, strict=True))
 
 
 class LegalIndex:
