@@ -232,8 +232,9 @@ class TestBody:
                 yield b"x" * 1024
 
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        answer = server.client.post(path, content=pieces(), headers=headers)
-        assert answer.status_code == 413
+        # Only the status: the server closes with pieces unread, and the reset may overtake the body of its answer.
+        with server.client.stream("POST", path, content=pieces(), headers=headers) as answer:
+            assert answer.status_code == 413
 
     def test_pieces_are_put_together(self, server: WebServer) -> None:
         answer = server.client.post("/api/search", content=iter([b'{"que', b'ry": "pie', b'ces"}']))
