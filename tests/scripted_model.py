@@ -24,7 +24,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import socket
 import threading
 import time
 from collections import deque
@@ -35,6 +34,7 @@ from aiohttp import web
 
 from model_replies import WAIT_SECONDS, Asked, Call, Delay, Ending, Gate, Piece, Reply, Step
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
+from qiusuo.testing.server import listening
 
 __all__ = ["Asked", "Call", "Delay", "Ending", "Gate", "Piece", "Reply", "ScriptedModel", "Step"]
 
@@ -106,14 +106,9 @@ class ScriptedModel(ProviderServer):
         app.router.add_get("/v1/models", self._handle)
         app.router.add_post("/{path:.*}", self._play)
         # The handler is cancelled when its client goes, so that a hang-up is seen at once.
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05, handler_cancellation=True)
-        await runner.setup()
-        door = socket.create_server(("127.0.0.1", 0), backlog=512)
-        await web.SockSite(runner, door).start()
-        self.port = runner.addresses[0][1]
-        self._ready.set()
-        await self._stop.wait()
-        await runner.cleanup()
+        async with listening(app, handler_cancellation=True) as self.port:
+            self._ready.set()
+            await self._stop.wait()
 
     async def _play(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()

@@ -9,7 +9,7 @@ import socket
 import warnings
 import weakref
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -29,9 +29,9 @@ from qiusuo.errors import (
 )
 from qiusuo.http import Endpoint, HttpClient
 from qiusuo.testing import Answer, Provider, ProviderServer, Seen
+from qiusuo.testing.server import Handler, listening
 
 SECRET = "sk-0123456789-secret"
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Canned(Provider):
@@ -57,13 +57,8 @@ async def serving(handler: Handler) -> AsyncIterator[str]:
     """Run ``handler`` for every path in this loop; yields the address."""
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handler)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with listening(app) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import pytest
@@ -143,6 +144,17 @@ class TestClosing:
             # Dropped, or answered with an error in haste; not left open.
             answer = client.recv(65536)
             assert not answer or b"504" in answer.splitlines()[0]
+
+    def test_answers_that_nobody_reads_are_not_kept_open(self) -> None:
+        server = ProviderServer(Searxng(), fault=Fault.HUGE)
+        with server, socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.settimeout(5)
+            client.sendall(b"GET /search?q=x&format=json HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert client.recv(16)
+            server.close()
+            with suppress(ConnectionResetError):
+                while client.recv(1 << 20):
+                    pass  # a connection that were kept would let this wait
 
     def test_idle_and_new_connections_do_not_hold_it_up(self) -> None:
         server = ProviderServer(Searxng())

@@ -31,7 +31,7 @@ class Site:
     heard: list[Heard] = field(default_factory=list)
     port: int = 0
     _server: asyncio.Server | None = None
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _conversations: dict[asyncio.Task[None], asyncio.StreamWriter] = field(default_factory=dict)
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._handle, "127.0.0.1", 0, ssl=self.tls)
@@ -41,9 +41,11 @@ class Site:
     async def __aexit__(self, *_exc: object) -> None:
         assert self._server is not None
         self._server.close()
-        for task in self._tasks:
+        conversations = dict(self._conversations)
+        for task, writer in conversations.items():
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+            writer.transport.abort()  # what its client will not read any more would keep it open
+        await asyncio.gather(*conversations, return_exceptions=True)
         await self._server.wait_closed()
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
@@ -74,7 +76,7 @@ class Site:
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._tasks.add(task)
+        self._conversations[task] = writer
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -90,10 +92,10 @@ class Site:
                 else:
                     await answer(writer)
         finally:
-            self._tasks.discard(task)
             writer.close()
             with suppress(ConnectionError, ssl.SSLError):
                 await writer.wait_closed()
+            del self._conversations[task]
 
 
 def response(

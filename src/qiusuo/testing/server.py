@@ -7,17 +7,20 @@ import gzip
 import socket
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl
+from weakref import WeakSet
 
 import orjson
 from aiohttp import web
 
 from qiusuo.http import MAX_BODY_BYTES
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Fault(StrEnum):
@@ -153,6 +156,36 @@ class Provider(ABC):
         }
 
 
+@asynccontextmanager
+async def listening(app: web.Application, port: int = 0, **options: Any) -> AsyncIterator[int]:
+    """Serve ``app`` on loopback and give its port; at the end no connection is left, whatever its client does."""
+    transports: WeakSet[asyncio.Transport] = WeakSet()
+
+    @web.middleware
+    async def note(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.transport is not None:
+            transports.add(request.transport)
+        return await handler(request)
+
+    app.middlewares.append(note)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05, **options)
+    await runner.setup()
+    door = socket.create_server(("127.0.0.1", port), backlog=512)
+    await web.SockSite(runner, door).start()
+    try:
+        yield runner.addresses[0][1]
+    finally:
+        # First no new connections, then those that were just accepted, then all are closed: else some would be missed.
+        asyncio.get_running_loop().remove_reader(door)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        await runner.cleanup()
+        # A closed connection stays open for what its client has yet to read, and this client may never read it.
+        for transport in list(transports):
+            transport.abort()
+        await asyncio.sleep(0)
+
+
 class ProviderServer:
     """Serve one :class:`Provider` on a free loopback port, in a thread of its own, until closed.
 
@@ -208,18 +241,9 @@ class ProviderServer:
     async def _run(self) -> None:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_route("*", "/{path:.*}", self._handle)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-        await runner.setup()
-        door = socket.create_server(("127.0.0.1", self.port))
-        await web.SockSite(runner, door).start()
-        self.port = runner.addresses[0][1]
-        self._ready.set()
-        await self._stop.wait()
-        # First no new connections, then those that were just accepted, then all are closed: else some would be missed.
-        self._loop.remove_reader(door)
-        for _ in range(5):
-            await asyncio.sleep(0)
-        await runner.cleanup()
+        async with listening(app, self.port) as self.port:
+            self._ready.set()
+            await self._stop.wait()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         seen = Seen(
