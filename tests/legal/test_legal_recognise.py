@@ -43,6 +43,9 @@ from qiusuo.legal.recognise import looks_legal
         "借条没写利息",
         "朋友欠钱一直不还",
         "二手车被商家隐瞒事故",
+        "治安管理处罚法怎么处罚散布虚假消息",
+        "民法典第577条最近有什么新闻",
+        "散布虚假消息 治安管理处罚法规定",
     ],
 )
 def test_legal(question: str) -> None:
@@ -94,6 +97,9 @@ def test_legal(question: str) -> None:
         "高空抛物运动公式",
         "加班多怎么调整作息",
         "x" * 100_000,
+        "民法典2026年有什么新闻",
+        "劳动合同法最新修改新闻",
+        "公司法修订的最新消息",
     ],
 )
 def test_not_legal(question: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat import prompts
-from qiusuo.chat.chat_turn import chat_turn
+from qiusuo.chat.chat_turn import LAWS, chat_turn
 from qiusuo.chat.context import Ask, Context
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
 from qiusuo.chat.history import remember, without_links
@@ -25,7 +25,11 @@ from qiusuo.chat.session import Memory, Mode, now
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError
 from qiusuo.legal.cards import law_card
+from qiusuo.legal.recognise import looks_legal
+from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.models import SearchType
 from qiusuo.pages import PageReader
+from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.legal import legal_handle, offered_legal_tools
@@ -181,8 +185,25 @@ class Chat:
         own = self.settings.model_search
         if (settings.engine or first) != NATIVE or own == "off" or self.model.info.kind == EXTRACTIVE:
             return None
+        if settings.engine != NATIVE and await self._law_goes_first(context):
+            return None
         chat_model = await self.model.chat_model()
         return native_search_for(self.model.info, chat_model, vendor=None if own == "auto" else own)
+
+    async def _law_goes_first(self, context: Context) -> bool:
+        """Tell whether the legal index answers the question: it is on this machine, and exact where the web is not."""
+        question = context.ask.question.strip()[:MAX_QUERY_CHARS]
+        if not looks_legal(question):
+            return False
+        if not context.legal and (await self.service.available(SearchType.REGULATION))[:1] != (LAWS,):
+            return False
+        try:
+            laws = await asyncio.to_thread(self._laws.get)
+            found = await asyncio.to_thread(RegulationSearch(laws, self._laws.today).search, question, limit=1)
+        except Exception:  # whatever is wrong with the index: the model's own search still works
+            logger.exception("the legal index cannot be used")
+            return False
+        return bool(found.results)
 
     def _law_card(self, url: str) -> dict[str, Any] | None:
         try:

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 # An article of law is quoted whole: what is cut off may be the exception that matters.
 _LAW_CHARS: Final = 1500
-_LAWS: Final = "laws"
+LAWS: Final = "laws"
 
 
 async def chat_turn(context: Context) -> None:
@@ -100,6 +100,6 @@ def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultIt
 def _injected(context: Context, response: SearchResponse, limit: int) -> str:
     """Return the question with so many results before it."""
     length = context.settings.snippet_length
-    if response.provider == _LAWS:
+    if response.provider == LAWS:
         length = max(length, _LAW_CHARS)
     return prompts.with_results(context.ask.question, response, context.language, limit=limit, snippet_length=length)

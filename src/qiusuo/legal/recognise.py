@@ -114,6 +114,10 @@ _ELSEWHERE: Final = re.compile(
     r"模板|范本|样本|下载|破解|注册码|教程|法考|司考|考研|题库|课程|新闻|消息|电影|电视剧|连续剧|纪录片|小说|搞笑|表情包|什么梗|狂犬|歌词|英文|翻译|英语怎么说|软件|会员|账号|股价|排名|"
     r"代码|编程|Java|Python|C\+\+"
 )
+# What is wanted is what people say of a law.
+_NEWS: Final = re.compile(
+    r"(?:最新|有什么|有哪些|近期|最近|今[天日年])[^,。?？]{0,6}(?:新闻|消息|报道|动态|进展)|(?<!虚假)(?<!不实)(?:新闻|消息|报道)[?？\s]*$|热搜"
+)
 # The index holds the law of China.
 _FOREIGN: Final = re.compile(r"美国|英国|法国|德国|日本|韩国|欧盟|俄罗斯|加拿大|澳大利亚|新加坡|印度|联邦|国际法")
 
@@ -131,12 +135,16 @@ def looks_legal(query: str) -> bool:
        law and daily life (合同, 押金, 房东 …), or one of them in a question about rights (是否, 能否, 怎么办 …); unless
        it asks for a form, a download, an exam, a film or news.
 
-    A bare 第三条, 律师收费 or 法国首都 is none of these, nor is the law of another country.
+    A bare 第三条, 律师收费 or 法国首都 is none of these, nor is news about a law or the law of another country.
     """
     text = folded(query[:MAX_CHARS])
     if _FOREIGN.search(text):
         return False
-    if _refers_to_an_article(text) or _QUOTED.search(text) or _names_a_law(text):
+    if _refers_to_an_article(text):
+        return True
+    if _NEWS.search(text):
+        return False
+    if _QUOTED.search(text) or _names_a_law(text):
         return True
     if _ELSEWHERE.search(text):
         return False
