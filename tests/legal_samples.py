@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from datetime import date
 from pathlib import Path
+from typing import NamedTuple
 
 from qiusuo.legal.folder import IndexFolder
 from qiusuo.legal.imports import Importer, ImportReport
 from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.numbers import read_label
 
 TODAY = date(2026, 11, 15)
 
@@ -121,8 +124,19 @@ def write_sources(folder: Path) -> Path:
     return folder
 
 
-def write_statutes_db(path: Path, laws: int = 1) -> Path:
-    """Write a file with the tables of the data wheel."""
+class Statute(NamedTuple):
+    """A law as the data wheel has it. Its articles are labels with texts."""
+
+    name: str
+    published: str
+    effective: str
+    articles: tuple[tuple[str, str], ...]
+    status: str = "现行有效"
+    kind: str = "法律"
+
+
+def write_statutes(path: Path, statutes: Iterable[Statute]) -> Path:
+    """Write laws into a file with the tables of the data wheel."""
     with closing(sqlite3.connect(path)) as database:
         database.executescript(
             "CREATE TABLE laws (law_id TEXT, law_name TEXT, doc_type TEXT, level TEXT, issuing_body TEXT,"
@@ -130,30 +144,36 @@ def write_statutes_db(path: Path, laws: int = 1) -> Path:
             "CREATE TABLE articles (id INTEGER PRIMARY KEY, law_id TEXT, law_name TEXT, chapter TEXT, section TEXT,"
             " article_no TEXT, article_no_arabic INTEGER, article_text TEXT);"
         )
-        for number in range(laws):
-            name = f"中华人民共和国第{number}号湖泊法"
-            row = (
-                str(number),
-                name,
-                "法律",
-                "法律",
-                "大会",
-                "2020-06-01",
-                "1990-01-01",
-                "2020-06-01",
-                "现行有效",
-                "经济法",
-            )
+        for number, law in enumerate(statutes):
+            days = (law.published, law.effective, law.published)
+            row = (str(number), law.name, law.kind, law.kind, "大会", *days, law.status, "经济法")
             database.execute("INSERT INTO laws VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-            for label, arabic in (("第一条", 1), ("第一条之一", 1), ("第一条之二", 1), ("第二条", 2)):
-                text = f"{name}{label}：湖泊应当保护，编号{number}。"
+            for label, text in law.articles:
+                # The arabic column does not tell 第一条之一 from 第一条.
+                arabic = read_label(label.partition("之")[0])
                 database.execute(
                     "INSERT INTO articles (law_id, law_name, chapter, article_no, article_no_arabic, article_text)"
                     " VALUES (?, ?, '第一章 总则', ?, ?, ?)",
-                    (str(number), name, label, arabic, text),
+                    (str(number), law.name, label, arabic.number if arabic else None, text),
                 )
         database.commit()
     return path
+
+
+def write_statutes_db(path: Path, laws: int = 1) -> Path:
+    """Write a number of laws on lakes, whose source states a day before their publication."""
+    labels = ("第一条", "第一条之一", "第一条之二", "第二条")
+    names = (f"中华人民共和国第{number}号湖泊法" for number in range(laws))
+    statutes = (
+        Statute(
+            name,
+            "2020-06-01",
+            "1990-01-01",
+            tuple((label, f"{name}{label}：湖泊应当保护，编号{number}。") for label in labels),
+        )
+        for number, name in enumerate(names)
+    )
+    return write_statutes(path, statutes)
 
 
 def build(folder: Path, *paths: Path) -> ImportReport:

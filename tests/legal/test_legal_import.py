@@ -279,14 +279,16 @@ class TestVersions:
 
     def test_a_store_of_another_version_is_read_again_from_its_sources(self, tmp_path: Path) -> None:
         (tmp_path / "pot.md").write_text(POT_LAW, "utf-8")
-        build(tmp_path / "index", write_statutes_db(tmp_path / "laws.db"), tmp_path / "pot.md")
+        importer = Importer(IndexFolder(tmp_path / "index"))
+        importer.run([write_statutes_db(tmp_path / "laws.db"), tmp_path / "pot.md"], "the lakes")
         self._set_meta(tmp_path / "index", "store_version", "0")
         (tmp_path / "pot.md").unlink()
         with pytest.raises(ConfigurationError):
             opened(tmp_path / "index").get()
-        report = rebuild(Importer(IndexFolder(tmp_path / "index")))
+        report = rebuild(importer)
         assert report.articles == 4
         assert [Path(path).name for path in report.lost_sources] == ["pot.md"]
+        assert {known.source for known in opened(tmp_path / "index").get().store.versions.values()} == {"the lakes"}
 
     def test_nothing_to_rebuild_or_to_open(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError, match="no legal index"):

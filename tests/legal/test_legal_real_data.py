@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from qiusuo.legal.crimes import CRIMES, crimes
 from qiusuo.legal.dates import KNOWN_EFFECTIVE, read_day
 from qiusuo.legal.folder import IndexFolder, legal_folder
 from qiusuo.legal.imports import Importer
@@ -17,7 +18,7 @@ from qiusuo.legal.index import IndexHandle, LegalIndex
 from qiusuo.legal.install import LABEL
 from qiusuo.legal.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.models import ArticleNumber
-from qiusuo.legal.names import KNOWN_REPEALS, name_key
+from qiusuo.legal.names import KNOWN_REPEALS, SHORT_NAMES, name_key
 from qiusuo.legal.numbers import article_label
 from qiusuo.legal.recognise import STATUTE_NAMES, looks_legal
 from qiusuo.legal.regulations import RegulationSearch
@@ -115,9 +116,10 @@ def test_the_shared_articles_show_the_known_gap(tmp_path: Path) -> None:
     assert report.gaps == (("刑事诉讼法", "", (128,)),)
 
 
-# The clause by which a law says when it takes effect; an amended law keeps that of its first version.
+# The clause by which a law says when it takes effect; an amended law keeps that of its first version, and one that
+# speaks of another kind of document (本办法) stands in an annex.
 OWN_DAY = re.compile(
-    r"本(?:法典?|条例|决定|决议|修正案|规定|解释|办法|规则)自\s*([^,，。;；]{6,20}?日)\s*起(?:施行|实施|生效)"
+    r"本(法典?|条例|决定|决议|修正案|规定|解释|办法|规则)自\s*([^,，。;；]{6,20}?日)\s*起(?:施行|实施|生效)"
 )
 
 
@@ -126,7 +128,8 @@ def test_the_days_of_effect_are_those_that_the_texts_state(statutes: LegalIndex)
     for version in statutes.store.versions.values():
         _, last = statutes.store.numbers(version)
         closing = statutes.store.articles(version, ArticleNumber(max(1, last - 8)), ArticleNumber(last + 1))
-        days = {read_day(day) for article in closing for day in OWN_DAY.findall(article.text)}
+        found = [clause for article in closing for clause in OWN_DAY.findall(article.text)]
+        days = {read_day(day) for kind, day in found if kind in version.law.name}
         own = {day for day in days if day >= version.published}
         checked += bool(own)
         if own and version.effective not in own:
@@ -168,3 +171,113 @@ def test_whole_questions_reach_the_right_way(statutes: LegalIndex) -> None:
     assert looks_legal("劳动合同试用期最长多久")
     assert "当事人一方不履行合同义务" in search.search("民法典第577条").results[0].content
     assert search.search("工伤保险条例").results == ()
+
+
+@pytest.mark.parametrize(
+    ("law", "day"),
+    [
+        ("民事诉讼法", "2024-01-01"),
+        ("监察法", "2025-06-01"),
+        ("台湾同胞投资保护法", "2020-01-01"),
+        ("村民委员会组织法", "2026-01-01"),  # by the decision in the same collection
+        ("代表法", "2025-03-12"),
+        ("会计法", "2024-07-01"),
+        ("香港基本法", "1997-07-01"),
+        ("澳门基本法", "1999-12-20"),
+    ],
+)
+def test_days_that_the_source_states_wrongly(statutes: LegalIndex, law: str, day: str) -> None:
+    assert RegulationSearch(statutes).search(law).results[0].effective_date == day
+
+
+@pytest.mark.parametrize(
+    ("query", "day", "status", "words"),
+    [
+        ("刑法第264条", "2026-11-15", "现行有效", "没有提到本条"),
+        ("刑法第133条之一", "2026-11-15", "现行有效", "没有提到本条"),
+        (
+            "刑法第390条",
+            "2026-11-15",
+            "已修改",
+            "修正案（十二）》第五条修改（2024-03-01 起施行）：将刑法第三百九十条修改为",
+        ),
+        ("刑法第165条", "2026-11-15", "已修改", "国有公司、企业的董事、监事、高级管理人员"),
+        ("刑法第390条", "2022-01-01", "现行有效", ""),
+        ("宪法第11条", "2010-01-01", "已修改", "等非公有制经济的合法的权利和利益"),
+        ("宪法第11条", "1985-01-01", "现行有效", "2018-03-11"),
+        ("宪法第11条", "2026-11-15", "现行有效", ""),
+        ("农村土地承包法第21条", "2026-11-15", "已废止", "来源标为已废止，未给出日期和依据"),
+        ("农村土地承包法第21条", "2022-01-01", "现行有效", "来源标为已废止，未给出日期和依据"),
+        ("环境保护法第1条", "2026-11-15", "已废止", "生态环境法典"),
+        ("环境保护法第1条", "2020-01-01", "现行有效", ""),
+        ("公司法第20条", "2020-01-01", "尚未生效", "2020-01-01 有效的文本不在索引中"),
+    ],
+)
+def test_how_articles_stand_on_a_day(statutes: LegalIndex, query: str, day: str, status: str, words: str) -> None:
+    (result,) = RegulationSearch(statutes).search(query, day).results
+    assert result.status == status
+    assert words in "".join(result.notes)
+    assert result.notes or not words
+
+
+def test_repealed_laws_without_text_on_earlier_days(statutes: LegalIndex) -> None:
+    search = RegulationSearch(statutes)
+    for query, day in (("合同法第107条", "2019-06-01"), ("婚姻法", "2015-01-01")):
+        result = search.search(query, day).results[0]
+        assert result.status == "现行有效"
+        assert "当时有效（自 2021-01-01 起废止" in result.content
+
+
+def test_what_the_source_lost_is_told_as_its_loss(statutes: LegalIndex) -> None:
+    search = RegulationSearch(statutes)
+    for query in ("生态环境法典第1120条", "生态环境法典第1201条", "生态环境法典第1119条至第1121条"):
+        assert any(note.startswith("来源缺") for note in search.search(query).notes)
+    assert search.search("宪法修正案（2018年）第123条").results == ()
+    assert "第一百二十七条　监察委员会" in search.search("宪法修正案（2018年）第52条").results[0].content
+
+
+def test_the_twelfth_amendment_of_the_criminal_law_changes_seven_articles(statutes: LegalIndex) -> None:
+    (law_id,) = statutes.names.find("刑法")
+    store, law = statutes.store, statutes.store.laws[law_id]
+    twelfth = store.amendments[law_id][-1]
+    changed = [number for number in range(1, 453) if store.amending_items(twelfth, law, ArticleNumber(number))]
+    assert changed == [165, 166, 169, 387, 390, 391, 393]
+
+
+def test_old_days_are_told_to_be_patchy(statutes: LegalIndex) -> None:
+    search = RegulationSearch(statutes)
+    assert "结果可能不全" in search.search("试用期最长多久", "2009-01-01").notes[0]
+    assert search.search("试用期最长多久").notes == ()
+
+
+def test_short_names_lead_to_installed_laws(statutes: LegalIndex) -> None:
+    # The statutes have neither regulations of the State Council nor interpretations of the courts.
+    absent = {"工伤条例", "民间借贷司法解释"}
+    for short, officials in SHORT_NAMES.items():
+        found = [name_key(statutes.store.laws[law_id].name) for law_id in statutes.names.find(short)]
+        assert found == ([] if short in absent else list(officials)), short
+    (note,) = RegulationSearch(statutes).search("民促法第三条").notes
+    assert note == "“民促法”可指《中华人民共和国民办教育促进法》、《中华人民共和国民营经济促进法》，请写全名。"
+    assert RegulationSearch(statutes).search("消费税法第三条").notes == (
+        "索引中没有“消费税法”，未用其他法律的第三条代替。",
+    )
+
+
+# Crimes that share no word with their articles; each was read.
+NOT_IN_THE_WORDS = frozenset(
+    "伪证罪 侵占罪 医疗事故罪 失火罪 妨害公务罪 抗税罪 洗钱罪 渎职罪 破坏军婚罪 背叛国家罪 袭警罪 逃税罪 遗弃罪".split()  # noqa: SIM905
+)
+
+
+def test_crimes_share_words_with_their_articles_and_come_first(statutes: LegalIndex) -> None:
+    search = RegulationSearch(statutes)
+    lines = [line for line in CRIMES.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    foreign = set()
+    for name in (line.rsplit(maxsplit=1)[0].split("|")[0] for line in lines):
+        bare = re.sub(r"[、()]", "", name)
+        first = search.search(name, limit=1).results[0]
+        assert (first.law_name, first.article_number) == ("中华人民共和国刑法", article_label(crimes()[bare][0])), name
+        text = re.sub(r"[、（）]", "", first.content)
+        if not any(bare[place : place + 2] in text for place in range(len(bare) - 2)):
+            foreign.add(name)
+    assert foreign == NOT_IN_THE_WORDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,7 +18,7 @@ from qiusuo.chat.notices import notice, reason_of, search_notice
 from qiusuo.citations.processor import CitationProcessor
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.legal.recognise import looks_legal
-from qiusuo.models import SearchResponse, SearchResultItem, SearchType
+from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 
 logger = logging.getLogger(__name__)
@@ -49,13 +50,14 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
         )
     except SearchError as error:
         logger.warning("the search failed, answering without it: %s", error)
-        attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-        journal.fail_round(number, "web_search", query, reason_of(error, context.language), attempts)
+        journal.fail_round(number, "web_search", query, reason_of(error, context.language), _attempts(error))
         journal.notice(search_notice(error, context.language))
+        _tell_of_the_law(context, error)
         return error
     response = replace(response, results=_fitting(context, response))
     await journal.read_laws(response)
     journal.end_round(number, "web_search", response, CitationProcessor(response.results).numbers)
+    _tell_of_the_law(context, response)
     if response.stale:
         journal.notice(notice("search_stale", context.language, level="warning"))
     return response
@@ -70,7 +72,7 @@ async def answer_from(context: Context, response: SearchResponse | SearchError |
         case SearchResponse():
             text = _injected(context, response, len(response.results))
         case _:
-            text = prompts.after_failure(question, language)
+            text = prompts.after_failure(question, language, remark=_remark(response))
     processor = CitationProcessor(response.results if isinstance(response, SearchResponse) else ())
     message_text = MessageText(context.journal, processor)
     chat_model = await context.model.chat_model()
@@ -102,4 +104,28 @@ def _injected(context: Context, response: SearchResponse, limit: int) -> str:
     length = context.settings.snippet_length
     if response.provider == LAWS:
         length = max(length, _LAW_CHARS)
-    return prompts.with_results(context.ask.question, response, context.language, limit=limit, snippet_length=length)
+    return prompts.with_results(
+        context.ask.question,
+        response,
+        context.language,
+        limit=limit,
+        snippet_length=length,
+        remark=_remark(response),
+    )
+
+
+def _tell_of_the_law(context: Context, outcome: SearchResponse | SearchError) -> None:
+    remark = _remark(outcome)
+    if remark:
+        found = isinstance(outcome, SearchResponse) and outcome.results
+        level = "info" if found else "warning"
+        context.journal.notice(notice("law_note", context.language, level=level, detail=remark))
+
+
+def _remark(outcome: SearchResponse | SearchError) -> str:
+    """Return what the legal index has to say: why it found nothing, or how it understood the question."""
+    return "".join(note for attempt in _attempts(outcome) if attempt.engine == LAWS for note in attempt.notes)
+
+
+def _attempts(outcome: SearchResponse | SearchError) -> Sequence[Attempt]:
+    return outcome.attempts if isinstance(outcome, SearchResponse | AllEnginesFailed) else ()

@@ -28,6 +28,11 @@ from qiusuo.models import Attempt, Outcome
 
 DOCS: Final = "/docs/troubleshooting"
 _DOCTOR: Final = "qiusuo doctor"
+_GUIDES: Final = {
+    "search_unavailable": "/docs/deployment",
+    "search_disabled": "/docs/deployment",
+    "law_note": "/docs/legal",
+}
 
 # Code: (Chinese title, Chinese advice, English title, English advice).
 _WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
@@ -91,6 +96,7 @@ _WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
         "Older search results were used",
         "No engine could answer just now; the results come from the cache and may be out of date.",
     ),
+    "law_note": ("法律索引的说明", "", "The legal index notes", ""),
     "user_rate_limited": (
         "您的搜索过于频繁",
         "请稍后再试。",
@@ -210,7 +216,7 @@ def notice(
     commands = (_DOCTOR,) if code.startswith("search_") and code not in {"search_stale", "search_rate_limited"} else ()
     if code == "model_not_configured":
         commands = ("export QIUSUO_MODEL=ollama:qwen3",)
-    doc = "/docs/deployment" if code in {"search_unavailable", "search_disabled"} else DOCS
+    doc = _GUIDES.get(code, DOCS)
     message = f"{advice} {detail}".strip() if detail else advice
     return Notice(code, level, title, message, fix=fix, commands=commands, doc=doc, retry_after=retry_after)
 

@@ -84,6 +84,7 @@ _NO_RESULTS: Final = {
     CHINESE: "（联网搜索没有找到与此相关的信息。请基于自身知识回答，并说明没有找到来源。）",
     ENGLISH: "(The web search found nothing on this. Answer from your own knowledge and say that no source was found.)",
 }
+_REMARK: Final = {CHINESE: "法律索引的说明：", ENGLISH: "The legal index notes: "}
 _FAILED: Final = {
     CHINESE: "（联网搜索这次没有成功。请基于自身知识回答；涉及最新信息时说明无法核实。不要编造来源。）",
     ENGLISH: "(The web search failed this time. Answer from your own knowledge; where it is about recent facts, say that "
@@ -125,12 +126,18 @@ def with_date(question: str, language: str) -> str:
     return f"{question}\n\n{_TODAY[language].format(date=today())}"
 
 
-def with_results(question: str, response: SearchResponse, language: str, *, limit: int, snippet_length: int) -> str:
-    """Return a question with the numbered results that the model is to answer from (they carry today's date)."""
+def with_results(
+    question: str, response: SearchResponse, language: str, *, limit: int, snippet_length: int, remark: str = ""
+) -> str:
+    """Return a question with the numbered results that the model is to answer from (they carry today's date).
+
+    ``remark`` is what our own index has to say about the question.
+    """
+    said = _remarked(remark, language)
     if not response.results:
-        return f"{with_date(question, language)}\n{_NO_RESULTS[language]}"
+        return f"{with_date(question, language)}\n{_NO_RESULTS[language]}{said}"
     results = results_text(response, limit=limit, snippet_length=snippet_length)
-    return f"{results}\n\n{_QUESTION[language]}{question}"
+    return f"{results}{said}\n\n{_QUESTION[language]}{question}"
 
 
 def last_turn(results: str, language: str) -> str:
@@ -143,6 +150,10 @@ def is_direction(text: str) -> bool:
     return text.endswith(tuple(LAST_TURN.values()))
 
 
-def after_failure(question: str, language: str) -> str:
-    """Return a question for which the search failed."""
-    return f"{with_date(question, language)}\n{_FAILED[language]}"
+def after_failure(question: str, language: str, *, remark: str = "") -> str:
+    """Return a question for which the search failed; ``remark`` as in :func:`with_results`."""
+    return f"{with_date(question, language)}\n{_FAILED[language]}{_remarked(remark, language)}"
+
+
+def _remarked(remark: str, language: str) -> str:
+    return f"\n{_REMARK[language]}{remark}" if remark else ""

@@ -20,8 +20,8 @@ _DAY = re.compile(
 _ISO = re.compile(r"(?P<year>(?:19|20)\d{2})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})")
 # Versions whose source states the day of the original law, or that of publication: the day on which they took effect.
 # An amended law's own text names the first day only. Each entry was compared with the day (施行日期) that the national
-# database gives in its public copies, 反垄断法 and 立法法 with the order that published the decision, 慈善法 with press
-# reports of it only.
+# database gives in its public copies; 反垄断法, 立法法 and 民事诉讼法 with the order that published the decision; and
+# 慈善法, 会计法, 监察法, 代表法, 台湾同胞投资保护法 and 常务委员会议事规则 with press reports or other collections.
 KNOWN_EFFECTIVE: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("专利法", "2020-10-17"): "2021-06-01",
@@ -71,7 +71,14 @@ KNOWN_EFFECTIVE: Mapping[tuple[str, str], str] = MappingProxyType(
         ("全国人民代表大会组织法", "2021-03-11"): "2021-03-12",
         ("全国人民代表大会议事规则", "2021-03-11"): "2021-03-12",
         ("工会法", "2021-12-24"): "2022-01-01",
+        ("香港特别行政区基本法", "1990-04-04"): "1997-07-01",
         ("澳门特别行政区基本法", "1993-03-31"): "1999-12-20",
+        ("民事诉讼法", "2023-09-01"): "2024-01-01",
+        ("会计法", "2024-06-28"): "2024-07-01",
+        ("监察法", "2024-12-25"): "2025-06-01",
+        ("台湾同胞投资保护法", "2019-12-28"): "2020-01-01",
+        ("全国人民代表大会常务委员会议事规则", "2022-06-24"): "2022-06-25",
+        ("全国人民代表大会和地方各级人民代表大会代表法", "2025-03-11"): "2025-03-12",
     }
 )
 

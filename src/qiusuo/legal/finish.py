@@ -7,8 +7,9 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
 
+from qiusuo.legal.amendments import amended_articles, amended_names
 from qiusuo.legal.dates import effective_day, read_day
-from qiusuo.legal.models import DateBasis, LawKind
+from qiusuo.legal.models import DateBasis
 from qiusuo.legal.names import KNOWN_REPEALS, STATE, NameTable, kind_of, name_key
 from qiusuo.legal.references import LawMention, find_references
 
@@ -19,7 +20,6 @@ _REASON = re.compile(r"根据|依照|按照|依据|规定")
 _NEAREST, _FARTHEST = 6, 45
 _QUOTED = re.compile(r"《([^《》]+(?:〈[^〈〉]+〉[^《》]*)*)》")
 _FROM = re.compile(r"自\s*([^,，。;；]{6,16}?日)\s*起(?:施行|实施)")
-_AMENDS = re.compile(r"关于修改[《〈](.+?)[》〉]的决定$")
 
 
 def finish(database: sqlite3.Connection) -> None:
@@ -27,6 +27,7 @@ def finish(database: sqlite3.Connection) -> None:
     database.execute("BEGIN IMMEDIATE")
     try:
         _repeals(database)
+        _amendments(database)
         _effective_days(database)
         _citations(database)
     except BaseException:  # an interrupt too leaves nothing half done
@@ -103,26 +104,50 @@ def _repealed_names(text: str) -> Iterable[str]:
             border, gap = match.start(), _FARTHEST
 
 
+def _amendments(database: sqlite3.Connection) -> None:
+    """Find the documents that amend a law, and the articles that each of their items changes."""
+    database.execute("DELETE FROM amendments")
+    database.execute("DELETE FROM amended")
+    names = names_in(database)
+    documents = database.execute("SELECT v.id, l.name FROM versions v JOIN laws l ON l.id = v.law_id").fetchall()
+    for version_id, document in documents:
+        targets = [names.find(name) for name in amended_names(document)]
+        for law_id in {found[0] for found in targets if len(found) == 1}:
+            database.execute("INSERT INTO amendments VALUES (?, ?)", (law_id, version_id))
+            if len(targets) == 1:  # a bare number in a decision on several laws may be of any of them
+                _amended(database, law_id, version_id, names)
+
+
+def _amended(database: sqlite3.Connection, law_id: int, version_id: int, names: NameTable) -> None:
+    items = database.execute("SELECT id, text FROM articles WHERE version_id = ? ORDER BY id", (version_id,))
+    for article_id, text in items.fetchall():
+        for first, last in amended_articles(text, law_id, names.find):
+            database.execute(
+                "INSERT OR IGNORE INTO amended VALUES (?, ?, ?, ?, ?, ?)", (law_id, *first, *last, article_id)
+            )
+
+
 def _effective_days(database: sqlite3.Connection) -> None:
-    """Use the decisions that amend a law: they state when its new version takes effect."""
-    decisions: dict[str, str] = {}
+    """Use the documents that amend a law: they state when its new version takes effect.
+
+    A version that is said to have begun on the day of its publication is looked at too: sources read that off the words
+    自公布之日起施行, which an amended law keeps from its first version.
+    """
     rows = database.execute(
-        "SELECT l.name, v.published, v.effective FROM versions v JOIN laws l ON l.id = v.law_id WHERE l.kind = ?",
-        (LawKind.AMENDING_DECISION.value,),
+        "SELECT l.key, v.published, v.effective FROM amendments a JOIN laws l ON l.id = a.law_id"
+        " JOIN versions v ON v.id = a.version_id WHERE v.effective >= v.published"
     )
-    for name, published, effective in rows:
-        match = _AMENDS.search(name)
-        if match and effective >= published:
-            decisions[f"{name_key(match[1])}|{published}"] = effective
+    decisions = {f"{key}|{published}": effective for key, published, effective in rows}
     doubtful = database.execute(
-        "SELECT v.id, l.name, v.published, v.effective FROM versions v JOIN laws l ON l.id = v.law_id"
-        " WHERE v.basis = ?",
+        "SELECT v.id, l.name, v.published, v.effective, v.basis FROM versions v JOIN laws l ON l.id = v.law_id"
+        " WHERE v.basis = ? OR v.effective = v.published",
         (DateBasis.PUBLISHED.value,),
     )
-    for version_id, name, published, _ in doubtful.fetchall():
-        effective, basis = effective_day(name, published, "", decisions)
+    for version_id, name, published, read, basis in doubtful.fetchall():
+        stated = read if basis == DateBasis.STATED.value else ""
+        effective, known_by = effective_day(name, published, stated, decisions)
         database.execute(
-            "UPDATE versions SET effective = ?, basis = ? WHERE id = ?", (effective, basis.value, version_id)
+            "UPDATE versions SET effective = ?, basis = ? WHERE id = ?", (effective, known_by.value, version_id)
         )
 
 

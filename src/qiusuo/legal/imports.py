@@ -90,8 +90,11 @@ class Importer:
             lost = self._prepare_staging()
             writer = StoreWriter(self.folder.staging / STORE)
             try:
-                again = [Path(path) for path in lost if Path(path).exists()]
-                reports = [self._read_or_skip(writer, file, label, many=len(files) > 1) for file in (*again, *files)]
+                again = [(Path(path), named) for path, named in lost if Path(path).exists()]
+                given = [(file, label) for file in files]
+                reports = [
+                    self._read_or_skip(writer, file, named, many=len(files) > 1) for file, named in (*again, *given)
+                ]
                 articles, cases, gaps = self._complete(writer)
             finally:
                 writer.close()
@@ -102,10 +105,10 @@ class Importer:
             articles,
             cases,
             time.monotonic() - started,
-            tuple(path for path in lost if not Path(path).exists()),
+            tuple(path for path, _ in lost if not Path(path).exists()),
         )
 
-    def _prepare_staging(self) -> list[str]:
+    def _prepare_staging(self) -> list[tuple[str, str]]:
         """Start from what an interrupted import left, else from the current index; return sources to read again."""
         staging, current = self.folder.staging, self.folder.current()
         if (staging / STORE).exists():
@@ -234,13 +237,14 @@ def _case_documents(database: sqlite3.Connection) -> Iterator[RankedDocument]:
         yield RankedDocument(case_id, {"facts": facts or text, "rest": rest}, {"type": case_type or "-"})
 
 
-def _sources_if_outdated(store: Path) -> list[str] | None:
-    """Return the sources of a store that has other tables than ours, None if it can be used as it is."""
+def _sources_if_outdated(store: Path) -> list[tuple[str, str]] | None:
+    """Return the sources of a store that has other tables than ours, with their labels; None if it can stay."""
     try:
         with closing(sqlite3.connect(store)) as database:
             row = database.execute("SELECT value FROM meta WHERE key = 'store_version'").fetchone()
             if row and row[0] == str(STORE_VERSION):
                 return None
-            return [str(path) for (path,) in database.execute("SELECT path FROM sources ORDER BY id")]
+            rows = database.execute("SELECT path, label FROM sources ORDER BY id")
+            return [(str(path), str(label)) for path, label in rows]
     except sqlite3.Error:
         return []

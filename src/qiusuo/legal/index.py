@@ -17,7 +17,7 @@ from qiusuo.legal.ranking import RankingBackend, TantivyBackend, fact_tokens, to
 from qiusuo.legal.schema import RANKING_VERSION
 from qiusuo.legal.semantic import Vectors
 from qiusuo.legal.store import LegalStore
-from qiusuo.legal.validity import in_force
+from qiusuo.legal.validity import in_force, repealed
 from qiusuo.legal.wording import fitted, widened
 
 ARTICLE_FIELDS = ("text", "headings", "law")
@@ -84,17 +84,16 @@ class LegalIndex:
         return self._pages.get(page)
 
     def versions_in_force(self, day: str) -> frozenset[int]:
-        """Return the versions that hold on ``day``: the newest of each law that is not repealed."""
+        """Return the versions that hold on ``day``: the newest of each law that is not repealed.
+
+        A law that only its source calls repealed, without a day or a reason, is among them: a note says so.
+        """
         found: set[int] = set()
         for law in self.store.laws.values():
             version = in_force(self.store.versions_of(law.id), day)
-            if version is not None and not self._repealed(version, day):
+            if version is not None and not repealed(self.store.repeals.get(law.id), day):
                 found.add(version.id)
         return frozenset(found)
-
-    def _repealed(self, version: LawVersion, day: str) -> bool:
-        repeal = self.store.repeals.get(version.law.id)
-        return (not repeal.date or repeal.date <= day) if repeal else "已废止" in version.stated_status
 
     def rank_articles(
         self, question: str, limit: int, versions: Collection[int] | None = None, *, semantic: bool = True

@@ -9,8 +9,9 @@ from qiusuo.legal.models import ArticleNumber
 from qiusuo.numerals import HAN_NUMERALS, han_number
 
 HAN = "".join(character for character in HAN_NUMERALS if character not in "万亿")
-NUMBER = rf"(?:[0-9](?:\s*[0-9])*|[{HAN}](?:\s*[{HAN}])*)"
-"""A number in digits or Chinese numerals, with blanks inside; for text that ``folded`` has prepared."""
+NUMBER = rf"(?:[0-9](?:\s*[0-9]){{0,11}}|[{HAN}](?:\s*[{HAN}]){{0,11}})"
+"""A number in digits or Chinese numerals, with blanks inside; for text that ``folded`` has prepared. Its length is
+bounded, or a page of digits would be read again from each of them."""
 
 _DIGITS = "零一二三四五六七八九"
 _UNITS = ("", "十", "百", "千")
@@ -18,22 +19,35 @@ _LABEL = re.compile(rf"^第?\s*({NUMBER})\s*(?:条|条目)?\s*(?:之\s*({NUMBER}
 MAX_ARTICLE = 9999
 
 
+# Circles are typed for zeros; marks without width come with text that was copied from pages.
+_ALIKE = str.maketrans({"○": "〇", "◯": "〇"} | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"))
+
+
 def folded(text: str) -> str:
     """Return text with full-width digits and brackets folded; Chinese quotation marks stay."""
-    return unicodedata.normalize("NFKC", text)
+    return unicodedata.normalize("NFKC", text).translate(_ALIKE)
 
 
 def number_of(text: str) -> int | None:
-    """Return the value of a number in digits or Chinese numerals, None if it is none or absurd."""
+    """Return the value of a number in digits or Chinese numerals, None if it is none, absurd or badly written.
+
+    五百七七 may be 577 or 507, 五百七 507 or 570: such a number is not guessed.
+    """
     bare = "".join(text.split())
     if bare.isdecimal():
         value = int(bare[:6])
     else:
-        read = han_number(bare)
-        if read is None or read != int(read):
+        value = int(han_number(bare) or 0)
+        if any(unit in bare for unit in _UNITS[1:]) and _spelt_out(bare) != han_of(value):
             return None
-        value = int(read)
     return value if 0 < value <= MAX_ARTICLE else None
+
+
+def _spelt_out(numeral: str) -> str:
+    """Return a numeral as laws write it: 两百十二 is 二百一十二."""
+    text = numeral.replace("〇", "零").replace("两", "二")
+    text = re.sub(r"(?<=[百千零])十", "一十", text)
+    return text.removeprefix("一") if text.startswith("一十") else text
 
 
 def han_of(value: int) -> str:

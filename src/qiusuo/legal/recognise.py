@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from qiusuo.legal.crimes import names_crime
+from qiusuo.legal.lay import tells_trouble, wants_no_law
 from qiusuo.legal.names import KNOWN_REPEALS, SHORT_NAMES
 from qiusuo.legal.numbers import folded
 from qiusuo.legal.references import LawMention, find_references
+from qiusuo.legal.script import from_english, simplified
 
 MAX_CHARS: Final = 2000
-ENOUGH_WORDS: Final = 2
 # The statutes in force by their usual names, as far as people use them; a test compares them with the installed ones.
 STATUTE_NAMES: Final = frozenset(
     """
@@ -53,12 +55,14 @@ _AMBIGUOUS: Final = frozenset(
     """
     价格法 会计法 体育法 审计法 密码法 教育法 档案法 气象法 测绘法 种子法 统计法 能源法 草原法 计量法 预算法
     标准化法 拍卖法 破产法 监督法 代表法 基金法 期货法 资产评估法 职业教育法 义务教育法 国防教育法 学前教育法
-    选举法 刑法 宪法 税法 民法
+    选举法 刑法 宪法 税法 民法 许可法 强制法 赔偿法 复议法 处罚法 合伙法 基本法 交通法 规划法 发展规划法 招标法 捐赠法
+    航空法 银行法 大气法 噪声法 节能法 科普法 疫苗法 家庭教育法 成果转化法 清洁生产法 传染病法 职业病法 野生动物法
+    无障碍法 语言文字法 领海法
     """.split()  # noqa: SIM905 - a list of words
 )
 _LEAD_IN: Final = frozenset("据照按依反于和与及或的国新旧原问是看查对用在到以由跟同《〈“")
 # 反法西斯, 刑法学, 宪法日: the last character belongs to another word.
-_NO_NAME_BEFORE: Final = frozenset("国西官院学师庭拉语兰宝日")
+_NO_NAME_BEFORE: Final = frozenset("国西官院学师庭拉语兰宝日拍")
 _NO_NAMES: Final = re.compile(r"(?:方|做|算|看|想|说|写|用|魔|书|手|玩|疗|打|唱|吃|喝|画)法$")
 # 反法, 消法: too short to be told from other words without an article.
 _TOO_SHORT: Final = 2
@@ -77,42 +81,14 @@ _STRONG: Final = re.compile(
     r"夫妻共同(?:财产|债务)|离婚冷静期|离婚诉讼|起诉离婚|抚养权|抚养费|赡养费|赡养义务|探望权|法定继承|遗嘱继承|继承权|遗赠|彩礼返还|"
     r"诉讼时效|不当得利|无因管理|善意取得|居住权|地役权|抵押权|质押权|质权|留置权|优先购买权|买卖不破租赁|违约责任|侵权责任|连带责任|"
     r"保证责任|担保责任|保证期间|民间借贷|合同无效|合同解除|解除合同|撤销权|格式条款|精神损害赔偿|惩罚性赔偿|人身损害赔偿|退一赔[一三十]|"
-    r"正当防卫|紧急避险|取保候审|监视居住|刑事责任|刑事拘留|行政拘留|治安处罚|行政处罚|行政复议|行政诉讼|行政许可|国家赔偿|缓刑|假释|减刑|"
-    r"量刑|累犯|自首情节|醉驾|(?:盗窃|诈骗|抢劫|抢夺|故意伤害|故意杀人|危险驾驶|交通肇事|职务侵占|贪污|受贿|行贿|非法经营|帮信|寻衅滋事|"
-    r"敲诈勒索|强奸|绑架|非法拘禁|挪用公款|走私|洗钱|传销)罪|举证责任|管辖权异议|财产保全|强制执行|支付令|名誉权|肖像权|隐私权|著作权侵权|"
+    r"正当防卫(?!\s*[2-9]|游戏)|紧急避险(?!色)|取保候审|监视居住|刑事责任|刑事拘留|行政拘留|治安处罚|行政处罚|行政复议|行政诉讼|行政许可|国家赔偿|缓刑|假释|减刑|"
+    r"量刑|累犯|自首情节|醉驾|举证责任|管辖权异议|财产保全|强制执行|支付令|名誉权|肖像权|隐私权|著作权侵权|"
     r"商标侵权|专利侵权|股东知情权|股权转让|法定代表人责任|破产清算|用人单位|被侵权人|承租人|出租人|承揽人|定作人|受害人过错|未成年人犯罪|"
     r"法律(?:规定|责任|依据|后果|条文|条款)|哪(?:条|部|些)法(?:律|条)|依法应当|法定(?:刑|最[高低]|期限|情形|义务)"
 )
 _ASKED: Final = re.compile(
     r"(?:违法|犯法|犯罪|合法|侵权|违约)(?:行为)?(?:的)?(?:吗|么|嘛|呢|了吗)|(?:是否|算不算|算|属于|构成)[^,。?？]{0,12}(?:违法|犯法|犯罪|合法|侵权|违约|无效|诈骗|工伤)|"
-    r"(?:判|坐牢|处)(?:多少|几|多久)年?|会被判(?:刑|死刑|几年)|(?:承担|负|追究)[^,。?？]{0,10}(?:责任|赔偿)|(?:可以|能否|能不能|怎么|如何)[^,。?？]{0,12}(?:起诉|索赔|维权)"
-)
-# Trouble that people tell in their own words.
-_TROUBLE: Final = re.compile(
-    r"(?:不发|不给|没发|不付|拖欠|克扣|[被还]欠)(?:我|我们|员工|农民工)?的?(?:工资|薪水|工钱)|欠薪|"
-    r"(?:辞退|开除|裁员|裁掉|加班|离职)[^,。?？]{0,8}(?:补偿|赔偿|赔多少|合法|违法)|"
-    r"酒驾(?:怎么|如何|会|要|被|扣|罚|处|后果)|无证驾驶|肇事逃逸|高空抛物(?!运动|[^,。?？]{0,4}公式)|"
-    r"被[^,。?？]{0,5}(?:狗|犬|猫|宠物)[^,。?？]{0,2}(?:咬|抓)[^,。?？]{0,8}(?:赔|责任|谁|医药费|主人|起诉)|"
-    r"(?:会|要|得|不用|用不用|是否)(?:去|被)?坐牢|坐牢(?:吗|多久|几年)|(?:噪音|半夜|装修)[^,。?？]{0,4}扰民|"
-    r"家暴[^,。?？]{0,8}(?:离婚|报警|起诉|证据|保护令|违法)|被家暴|(?:离婚|能否|能不能|协议)[^,。?？]{0,8}净身出户|净身出户[^,。?？]{0,6}(?:有效|协议)|"
-    r"[七7]天无理由退[货款]|(?:未成年|孩子|小孩|儿子|女儿)[^,。?？]{0,10}(?:打赏|充值)[^,。?？]{0,8}(?:退|追回|返还)|"
-    r"假一赔|[借欠]条[^,。?？]{0,6}(?:没|有效|无效|时效|利息|丢)|欠[钱债款][^,。?？]{0,4}不还|借钱[^,。?？]{0,4}不还|不还钱|"
-    r"(?:二手车|二手房|卖家|商家|中介)[^,。?？]{0,6}(?:隐瞒|欺诈|跑路)"
-)
-# Words of law and of daily life: one of them together with a question about rights, or two of them.
-_WEAK: Final = re.compile(
-    r"合同|赔偿|债权|债务|侵权|抵押|担保|继承|遗产|遗嘱|诉讼|起诉|法院|仲裁|当事人|原告|被告|上诉|判决|征收|补偿[款费]|拆迁|承包|经营权|所有权|"
-    r"使用权|劳动关系|辞退|解雇|拖欠|离婚|抚养|监护人|犯罪|处罚|行政机关|听证|欠款|借款|借条|欠条|租赁|押金|定金|房东|租客|业主|物业|个体工商户|"
-    r"产品缺陷|缺陷产品|交通事故|肇事|股东|董事|公司章程|商标权|专利权|著作权|举证|效力|法人|纠纷|受害人|损害|财产"
-)
-_RIGHTS: Final = re.compile(
-    r"是否|能否|可否|能不能|可不可以|可以[^,。?？]{0,20}[吗么]|有效[吗么]|无效|怎么办|谁(?:来)?(?:承担|负责|赔)|应当|有权|有哪些?(?:权利|义务)|义务|责任|赔多少|"
-    r"如何(?:认定|处理|承担|分割|确定|判定)|怎么(?:认定|处理|分割|赔)|归谁"
-)
-# What is wanted is no law: forms, downloads, exams, stories, and trials of software.
-_ELSEWHERE: Final = re.compile(
-    r"模板|范本|样本|下载|破解|注册码|教程|法考|司考|考研|题库|课程|新闻|消息|电影|电视剧|连续剧|纪录片|小说|搞笑|表情包|什么梗|狂犬|歌词|英文|翻译|英语怎么说|软件|会员|账号|股价|排名|"
-    r"代码|编程|Java|Python|C\+\+"
+    r"(?:判|坐牢|处)(?:多少|几)(?:年|个月|天)|(?:判|坐牢)多久|会被判(?:刑|死刑|几年)|(?:承担|负|追究)[^,。?？]{0,10}(?:责任|赔偿)|(?:可以|能否|能不能|怎么|如何)[^,。?？]{0,12}(?:起诉|索赔|维权)"
 )
 # What is wanted is what people say of a law.
 _NEWS: Final = re.compile(
@@ -130,14 +106,18 @@ def looks_legal(query: str) -> bool:
     1. a reference to an article of something that is named like a law (民法典第577条, 消法55条, 本法第三条);
     2. a law by its name, short name or former name (劳动合同法, 道交法, 合同法), a title in 《》 that ends as theirs;
        names that are also words for methods (预算法, 统计法) only where nothing else stands before them;
-    3. a term of art of statutes (试用期, 违约金, 诉讼时效, 取保候审 …) or a question whether something is lawful, what
-       it is punished with, or who is liable; trouble that law is for (不发工资, 被狗咬, 高空抛物 …); or two words of
-       law and daily life (合同, 押金, 房东 …), or one of them in a question about rights (是否, 能否, 怎么办 …); unless
-       it asks for a form, a download, an exam, a film or news.
+    3. a term of art of statutes (试用期, 违约金, 诉讼时效, 取保候审 …), a crime by its name (帮信罪), or a question
+       whether something is lawful, what it is punished with, or who is liable;
+    4. trouble in everyday words (:func:`qiusuo.legal.lay.tells_trouble`: 工资拖了三个月没发, 离婚房子怎么分);
 
+    the last two unless it asks for a form, a download, an exam, a film, a game, a cure, a program or the like.
+    Also in traditional characters, and in English where it says that China's law is meant.
     A bare 第三条, 律师收费 or 法国首都 is none of these, nor is news about a law or the law of another country.
     """
-    text = folded(query[:MAX_CHARS])
+    text = simplified(folded(query[:MAX_CHARS]))
+    in_chinese = from_english(text)
+    if in_chinese is not None:
+        return in_chinese[1]
     if _FOREIGN.search(text):
         return False
     if _refers_to_an_article(text):
@@ -146,14 +126,9 @@ def looks_legal(query: str) -> bool:
         return False
     if _QUOTED.search(text) or _names_a_law(text):
         return True
-    if _ELSEWHERE.search(text):
+    if wants_no_law(text):
         return False
-    return any(words.search(text) for words in (_STRONG, _ASKED, _TROUBLE)) or _asks_for_rights(text)
-
-
-def _asks_for_rights(text: str) -> bool:
-    words = set(_WEAK.findall(text))
-    return len(words) >= ENOUGH_WORDS or (bool(words) and bool(_RIGHTS.search(text)))
+    return bool(_STRONG.search(text) or _ASKED.search(text)) or names_crime(text) or tells_trouble(text)
 
 
 def _refers_to_an_article(text: str) -> bool:

@@ -4,40 +4,54 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.addresses import address_of
-from qiusuo.legal.cited import BRIEF_CHARS, cited_articles
+from qiusuo.legal.cited import cited_articles
+from qiusuo.legal.crimes import CRIMINAL_LAW, crime_articles
+from qiusuo.legal.editions import CURRENT
 from qiusuo.legal.index import LegalIndex
-from qiusuo.legal.models import Article, DateBasis, Law, LawKind, LawVersion, Validity
+from qiusuo.legal.models import Article, Law, LawKind, LawVersion
 from qiusuo.legal.names import looks_like_law, name_key
 from qiusuo.legal.numbers import article_label, folded
 from qiusuo.legal.paragraphs import Piece, pieces_of
 from qiusuo.legal.ranking import question_tokens
-from qiusuo.legal.references import LawMention, Reference, find_references
+from qiusuo.legal.references import LawMention, Reference, find_references, law_named, laws_in
 from qiusuo.legal.results import LegalAnswer, RegulationResult
-from qiusuo.legal.validity import best_for, validity
+from qiusuo.legal.script import from_english, simplified
+from qiusuo.legal.standing import Standing
+from qiusuo.legal.validity import best_for
 from qiusuo.legal.wording import legal_pairs
-from qiusuo.text import truncate
 
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
 MAX_QUERY_CHARS = 4000
 # With less of the question's pairs of characters than this, a hit has nothing to do with it.
 LEAST_COVERAGE = 0.05
-_LAW_LIST = re.compile(r"^(?:《[^》]+》?|[^\s,。?？!！]{2,40})$")
+_QUOTED = re.compile(r"^《[^》]+(?:〉[^》]*)?》?$")
+_LAW_LIST = re.compile(r"^(?:《[^》]+》?|[^\s,。?？!！《》]{2,40})$")
+_BETWEEN_NAMES = re.compile(r"[和与及、,，\s]+")
+# 民法典全文, 婚姻法现在还有效吗, 公司法什么时候施行: the law as a whole is asked for.
+_ABOUT_THE_LAW = re.compile(
+    r"的?\s*(?:全文|原文|条文|目录|版本|(?:一共|总共)?有?(?:多少|几)条"
+    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)?"
+    r"|(?:是)?(?:什么时候|何时|哪天|哪年)(?:开始)?(?:施行|实施|生效|公布|颁布|修[订正改]|废止|失效)的?)\s*[了吗么呢?？]*$"
+)
 # 工伤保险条例 is a name, 关于试用期的规定 a question: a name that the index lacks is not answered with other laws.
 _SURELY_A_NAME = re.compile(
-    r"^(?!.*(?:关于|有关|[的和与])).{2,}(?:条例|实施细则|(?:管理|实施|暂行|试行|处罚|监督|登记|征收)(?:办法|规定|规则|条例))$"
+    r"^(?!.*(?:关于|有关|[的和与])).{2,}(?:条例|实施细则|(?:管理|实施|暂行|试行|处罚|监督|登记|征收)(?:办法|规定|规则|条例)"
+    r"|修正案\(?[一二三四五六七八九十\d]{1,3}\)?)$"
+    r"|^(?!.*(?:什么|哪些|如何|怎么|是否|吗)).{2,}(?:司法|制度)解释(?:\(?[一二三四五六七八九十\d]{1,2}\)?)?$"
 )
+_HAN = re.compile("[\u4e00-\u9fff]")
 Answer = LegalAnswer[RegulationResult]
 
 
 def check_query(query: str, limit: int) -> str:
-    """Return the query with its blanks folded.
+    """Return the query with its blanks folded, in simplified characters.
 
     Raises:
         InvalidQuery: it is empty or far too long, or the limit is not positive.
@@ -49,7 +63,7 @@ def check_query(query: str, limit: int) -> str:
         raise InvalidQuery(f"The query is longer than {MAX_QUERY_CHARS} characters.", fix="Shorten it.")
     if limit < 1:
         raise InvalidQuery(f"The number of results must be at least 1, not {limit}.", fix=f"Use 1 to {MAX_LIMIT}.")
-    return words
+    return simplified(words)
 
 
 def check_day(value: str | None, today: date, name: str = "asOf") -> str:
@@ -81,6 +95,7 @@ class RegulationSearch:
         """
         started = time.perf_counter()
         words = check_query(query, limit)
+        words, asides = _in_chinese(words)
         day = check_day(as_of, self.today())
         references = find_references(words, self.index.names.find)
         if any(reference.mention is not LawMention.NONE for reference in references):
@@ -89,87 +104,114 @@ class RegulationSearch:
             answer = self._number_without_law(words, references, day, limit)
         else:
             answer = self._by_name(words, day) or self._by_words(words, day, min(limit, MAX_LIMIT))
-        elapsed = round((time.perf_counter() - started) * 1000)
-        return replace(answer, results=answer.results[: min(limit, MAX_LIMIT)], search_time=elapsed)
+        answer = replace(answer, notes=(*asides, *answer.notes))
+        most = min(limit, MAX_LIMIT)
+        if len(answer.results) > most:
+            cut = f"共 {len(answer.results)} 条结果，只列出前 {most} 条；可增大 limit（最多 {MAX_LIMIT}）。"
+            answer = replace(answer, results=answer.results[:most], notes=(*answer.notes, cut))
+        return replace(answer, query=query, search_time=round((time.perf_counter() - started) * 1000))
 
     def _by_number(self, query: str, references: list[Reference], day: str) -> Answer:
         results: list[RegulationResult] = []
         notes: list[str] = []
         unknown = False
+        results += self._interpretations(query, references, day)
         for reference in references:
             if reference.mention is LawMention.NAMED:
                 found, said = self._look_up(reference, day)
                 results += found
                 notes += said
+                # Another edition may well be on the web.
+                unknown = unknown or (not found and reference.edition != CURRENT)
             else:
                 unknown = unknown or reference.mention is LawMention.UNKNOWN
                 notes.append(_unknown_law(reference))
-        unique = {(result.law_name, result.article_number, result.version): result for result in results}
+        unique = {
+            (result.law_name, result.article_number, result.version, result.excerpt): result for result in results
+        }
         return Answer(query, tuple(unique.values()), tuple(dict.fromkeys(notes)), final=not unknown)
 
     def _number_without_law(self, query: str, references: list[Reference], day: str, limit: int) -> Answer:
         """Answer a number without a law right before it: another place of the question may name one."""
-        rest = folded(query)
-        for reference in references:
-            rest = rest.replace(rest[reference.start : reference.end], " ") if reference.end <= len(rest) else rest
-        laws = [
-            law_ids for part in re.split(r"[\s,，。;；]+|中|关于|的", rest) if (law_ids := self.index.names.find(part))
-        ]
+        laws = laws_in(query, self.index.names.find)
         if len(laws) == 1:
-            named = [replace(found, mention=LawMention.NAMED, law_ids=laws[0]) for found in references]
+            named = [
+                replace(laws[0], **{name: getattr(found, name) for name in ("number", "last", "paragraphs", "items")})
+                for found in references
+            ]
             return self._by_number(query, named, day)
         numbers = "、".join(article_label(reference.number) for reference in references)
-        note = f"没有指明是哪部法律的{numbers}，以下按文字检索；请写明法律名称，例如“民法典{numbers}”。"
+        note = f"没有指明是哪部法律的{numbers}，以下按文字检索；请写明法律名称，例如“民法典第五百七十七条”。"
         found = self._by_words(query, day, limit)
         return replace(found, notes=(note, *found.notes))
 
+    def _interpretations(self, query: str, references: list[Reference], day: str) -> list[RegulationResult]:
+        """Return what the Standing Committee says an article means, where the question asks for that."""
+        if "解释" not in query or "司法解释" in query:
+            return []
+        asked = {(reference.law_ids, reference.number) for reference in references if reference.law_ids}
+        found: list[RegulationResult] = []
+        for law in self.index.store.laws.values():
+            if law.kind is LawKind.INTERPRETATION_BY_CONGRESS:
+                about = find_references(law.name, self.index.names.find)
+                version = best_for(self.index.store.versions_of(law.id), day)
+                opening = self.index.store.opening(version) if version else None
+                if opening and any((reference.law_ids, reference.number) in asked for reference in about):
+                    found.append(self.article_result(opening, day))
+        return found
+
     def _look_up(self, reference: Reference, day: str) -> tuple[list[RegulationResult], list[str]]:
-        if len(reference.law_ids) > 1:
-            names = "、".join(f"《{self.index.store.laws[law_id].name}》" for law_id in reference.law_ids)
-            return [], [f"“{reference.law_name}”可指{names}，请写全名。"]
-        law = self.index.store.laws[reference.law_ids[0]]
-        versions = self.index.store.versions_of(law.id)
-        version = best_for(versions, day, reference.year)
-        if version is None:
-            repealed = [] if versions else [self.law_result(law, day)]
-            return repealed, [self._no_text(law, reference)]
-        articles = self.index.store.articles(version, reference.number, reference.last)
-        if not articles:
-            return [], [self._no_article(version, reference)]
-        notes = (
-            []
-            if reference.certain
-            else [f"按《{law.name}》理解“{reference.law_name}”；如指另一部法律，请用书名号写全名。"]
-        )
-        if reference.last is None and len(articles) > 1:
-            notes.append(f"《{law.name}》中有 {len(articles)} 个{article_label(reference.number)}，全部列出。")
-        return [self.article_result(article, day, reference=reference) for article in articles], notes
-
-    def _no_text(self, law: Law, reference: Reference) -> str:
-        repeal = self.index.store.repeals.get(law.id)
-        versions = self.index.store.versions_of(law.id)
-        if versions:
-            days = "、".join(version.published or "日期不详" for version in versions)
-            return f"索引中没有《{law.name}》{reference.year}年的版本，已有：{days}。"
-        if repeal is not None:
-            return (
-                f"《{law.name}》{Validity.REPEALED}（{repeal.date or '日期不详'}），由《{repeal.successor}》取代；"
-                f"索引中没有它的条文，未用其他法律的同号条文代替。"
+        store = self.index.store
+        law_ids = reference.law_ids
+        if len(law_ids) > 1:
+            if not reference.certain:  # 消费税法 is none of the laws that are called 税法
+                return [], [_unknown_law(reference)]
+            # Amendments of the constitution number on: only one of them has the article.
+            law_ids = tuple(
+                law_id
+                for law_id in law_ids
+                if (version := best_for(store.versions_of(law_id), day)) and store.articles(version, reference.number)
             )
-        return f"索引中没有《{law.name}》的条文。"
-
-    def _no_article(self, version: LawVersion, reference: Reference) -> str:
-        first, last = self.index.store.numbers(version)
-        asked = article_label(reference.number) + (f"至{article_label(reference.last)}" if reference.last else "")
-        reach = f"条文为第{first}条至第{last}条" if last else "没有编号的条文"
-        return f"《{version.law.name}》（{version.published or '日期不详'}）没有{asked}；{reach}。"
+        if len(law_ids) != 1:
+            names = "、".join(f"《{store.laws[law_id].name}》" for law_id in reference.law_ids)
+            return [], [f"“{reference.law_name}”可指{names}，请写全名。"]
+        law = store.laws[law_ids[0]]
+        certain = reference.certain and len(reference.law_ids) == 1
+        notes = [] if certain else [f"按《{law.name}》理解“{reference.law_name}”；如指另一部法律，请用书名号写全名。"]
+        versions = reference.edition.of(store.versions_of(law.id), day)
+        if not versions:
+            repealed = [] if store.versions_of(law.id) else [self.law_result(law, day)]
+            return repealed, [self.standing.no_text(law, day, reference.edition.label)]
+        if reference.unreadable:
+            written = f"《{law.name}》没有“{reference.unreadable}”，或条号写法不规范"
+            return [], [f"{written}；请写成如“第577条”或“第五百七十七条”。"]
+        results: list[RegulationResult] = []
+        for version in versions:
+            articles = store.articles(version, reference.number, reference.last)
+            results += (self.article_result(article, day, reference=reference) for article in articles)
+            if not articles:
+                notes.append(self.standing.no_article(version, reference))
+                continue
+            if reference.last is None and len(articles) > 1:
+                notes.append(f"《{law.name}》中有 {len(articles)} 个{article_label(reference.number)}，全部列出。")
+            notes += self.standing.missing(version, reference)
+        return results, notes
 
     def _by_name(self, query: str, day: str) -> Answer | None:
         """Answer a query that is the name of a law, or words that names of laws hold."""
-        quoted = query.startswith("《")
-        bare = query.strip("《》")
-        exact = self.index.names.find(bare)
-        if not exact and not (_LAW_LIST.match(query) and (quoted or looks_like_law(bare))):
+        find = self.index.names.find
+        named = law_named(query, find)
+        whole = named or law_named(_ABOUT_THE_LAW.sub("", query), find)
+        if whole is not None and (named is None or named.edition != CURRENT):
+            return self._as_a_whole(query, [whole], day)
+        several = [law_named(part, find) for part in _BETWEEN_NAMES.split(query)]
+        if len(several) > 1 and all(several):
+            return self._as_a_whole(query, [law for law in several if law], day)
+        quoted = bool(_QUOTED.match(query))
+        bare = folded(query).strip("《》")
+        exact = named.law_ids if named else ()
+        alone = _LAW_LIST.match(query) and (quoted or looks_like_law(bare))
+        if not exact and not alone and not _SURELY_A_NAME.search(bare):
             return None
         found = tuple(dict.fromkeys((*exact, *self.index.names.containing(bare))))
         if not found:
@@ -178,23 +220,64 @@ class RegulationSearch:
             return None
         return Answer(query, tuple(self.law_result(self.index.store.laws[law_id], day) for law_id in found), final=True)
 
+    def _as_a_whole(self, query: str, named: Sequence[Reference], day: str) -> Answer:
+        """Answer a question for laws as a whole, in the editions that it names."""
+        results: list[RegulationResult] = []
+        notes: list[str] = []
+        for reference in named:
+            for law_id in reference.law_ids:
+                law, held = self.index.store.laws[law_id], self.index.store.versions_of(law_id)
+                versions = reference.edition.of(held, day)
+                results += (self.law_result(law, day, version=version) for version in versions)
+                if not versions and held:
+                    notes.append(self.standing.no_text(law, day, reference.edition.label))
+                elif not versions:
+                    results.append(self.law_result(law, day))
+        return Answer(query, tuple(results), tuple(notes), final=True)
+
     def _by_words(self, query: str, day: str, limit: int) -> Answer:
-        hits = self.index.rank_articles(query, limit, self.index.versions_in_force(day))
+        in_force = self.index.versions_in_force(day)
+        hits = self.index.rank_articles(query, limit, in_force)
         articles = self.index.store.articles_by_id([hit.id for hit in hits])
+        named = {article.id: self.article_result(article, day) for article in self._crimes(query, in_force)}
         if not articles or _coverage(query, articles[:3]) < LEAST_COVERAGE:
-            return Answer(query, (), ("索引中没有相关条文。",))
-        results = (
+            return Answer(query, tuple(named.values()), () if named else ("索引中没有相关条文。",))
+        ranked = (
             replace(self.article_result(article, day), score=hit.score)
             for article, hit in zip(articles, hits, strict=True)
+            if article.id not in named
         )
-        return Answer(query, tuple(results))
+        notes = (*self._gone(query, day), *self.standing.few_in_force(day))
+        return Answer(query, (*named.values(), *ranked)[:limit], notes)
+
+    def _gone(self, query: str, day: str) -> list[str]:
+        """Say of the laws that a question names which of them have no text here: 婚姻法 彩礼."""
+        store = self.index.store
+        named = [law_id for law in laws_in(query, self.index.names.find) for law_id in law.law_ids]
+        return [self.standing.no_text(store.laws[law_id], day) for law_id in named if not store.versions_of(law_id)]
+
+    def _crimes(self, query: str, in_force: Collection[int]) -> list[Article]:
+        """Return the articles on the crimes that a question names: exact, so no ranking puts others before them."""
+        store = self.index.store
+        versions = [
+            version
+            for law_id in self.index.names.find(CRIMINAL_LAW)
+            for version in store.versions_of(law_id)
+            if version.id in in_force
+        ]
+        return [
+            article
+            for number in crime_articles(query)
+            for version in versions
+            for article in store.articles(version, number)
+        ]
 
     def article_result(self, article: Article, day: str, *, reference: Reference | None = None) -> RegulationResult:
         """Return an article as it is shown."""
         version = article.version
         piece = pieces_of(article.text, reference.paragraphs, reference.items) if reference else Piece()
         label = article_label(article.number) if article.number and "条目" not in article.label else article.label
-        base = self.law_result(version.law, day, version=version)
+        base = self.standing.law_result(version.law, day, version=version, article=article)
         return replace(
             base,
             article_number=label,
@@ -208,80 +291,37 @@ class RegulationSearch:
 
     def law_result(self, law: Law, day: str, *, version: LawVersion | None = None) -> RegulationResult:
         """Return a law as it is shown, without the text of an article."""
-        store = self.index.store
-        versions = store.versions_of(law.id)
-        version = version or best_for(versions, day)
-        repeal = store.repeals.get(law.id)
-        if version is None:
-            note = self._no_text(law, Reference(_NO_NUMBER, LawMention.NAMED))
-            status = Validity.REPEALED.value if repeal else ""
-            successor, url = repeal.successor if repeal else "", address_of(law.name)
-            return RegulationResult(law.name, "", note, "", "", status=status, successor=successor, url=url)
-        state = validity(version, versions, repeal, day)
-        opening = store.opening(version)
-        span = f"共 {version.article_count} 条。" if version.article_count > 1 else ""
-        notes = _date_notes(version) + self._status_notes(version, state, day)
-        return RegulationResult(
-            law_name=law.name,
-            article_number="",
-            content=span + (truncate(opening.text, BRIEF_CHARS * 2) if opening else ""),
-            effective_date=version.effective,
-            source=version.source,
-            status=state.value,
-            version=version.published,
-            url=address_of(law.name, "", version),
-            successor=repeal.successor if repeal and state is Validity.REPEALED else "",
-            notes=tuple(notes),
-        )
+        return self.standing.law_result(law, day, version=version)
 
-    def _status_notes(self, version: LawVersion, state: Validity, day: str) -> list[str]:
-        store = self.index.store
-        repeal = store.repeals.get(version.law.id)
-        if state is Validity.REPEALED:
-            by = f"，由《{repeal.successor}》取代" if repeal else ""
-            since = f"（自 {repeal.date} 起）" if repeal and repeal.date else ""
-            return [f"《{version.law.name}》已废止{since}{by}。"]
-        if state is Validity.NOT_YET:
-            return [f"本版本自 {version.effective} 起施行，目前尚未生效。"]
-        if state is Validity.AMENDED:
-            newer = best_for(store.versions_of(version.law.id), day)
-            if newer is not None and newer.id != version.id:
-                return [f"已有新版本（{newer.published} 公布，{newer.effective} 起施行）。"]
-            by = "、".join(f"《{name}》" for name in self._amendments_after(version))
-            return [f"此版本已被{by or '后来的立法'}修改，索引中没有修改后的文本。"]
-        coming = [other for other in store.versions_of(version.law.id) if other.effective > day]
-        return [f"新版本（{other.published} 公布）自 {other.effective} 起施行。" for other in coming]
-
-    def _amendments_after(self, version: LawVersion) -> list[str]:
-        """Return the amendments of a law that are younger than a version of it."""
-        return [
-            other.law.name
-            for other in self.index.store.versions.values()
-            if other.law.kind in {LawKind.AMENDMENT, LawKind.AMENDING_DECISION}
-            and version.law.name in other.law.name
-            and other.published > version.published
-        ]
+    @property
+    def standing(self) -> Standing:
+        """How the laws of the index stand."""
+        return Standing(self.index.store)
 
 
-_NO_NUMBER = find_references("第一条", lambda _name: ())[0].number
+def _in_chinese(words: str) -> tuple[str, tuple[str, ...]]:
+    """Return the question in Chinese where it names a law in English, with what has to be said about that."""
+    meant = from_english(words)
+    if meant is None:
+        return words, ()
+    question, certain = meant
+    return question, () if certain else (f"按中国的“{question}”理解；索引中只有中国法律。",)
 
 
 def _unknown_law(reference: Reference) -> str:
-    label = article_label(reference.number)
+    label = reference.unreadable or article_label(reference.number)
     if reference.mention is LawMention.SELF:
         return f"“本法{label}”没有指明是哪部法律，请写明法律名称。"
+    if reference.mention is LawMention.NONE:
+        return f"没有指明是哪部法律的{label}，请写明法律名称。"
     return f"索引中没有“{reference.law_name}”，未用其他法律的{label}代替。"
-
-
-def _date_notes(version: LawVersion) -> list[str]:
-    if version.basis is DateBasis.PUBLISHED:
-        return ["来源未给出本版本的施行日期，以公布日期代替。"]
-    return ["来源未给出版本日期。"] if version.basis is DateBasis.UNKNOWN else []
 
 
 def _coverage(question: str, articles: list[Article]) -> float:
     """Return how much of the question, its pairs of characters or the law's for them, one of the articles holds."""
     pairs = {token for token in question_tokens(question) if len(token) > 1}
+    if not _HAN.search(question):
+        return 0.0  # the texts are Chinese
     if not pairs:
         return 1.0
     meant = pairs.union(legal_pairs(question))

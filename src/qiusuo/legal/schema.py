@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-STORE_VERSION: Final = 1
-"""Changes with the tables: an older store is read again from its sources."""
+STORE_VERSION: Final = 2
+"""Changes with the tables and with what is read into them: an older store is read again from its sources."""
 RANKING_VERSION: Final = 1
 """Changes with the fields, tokens or priors of ranking: an older one is built again from the store."""
 
@@ -79,6 +79,20 @@ CREATE TABLE repeals (
     date TEXT NOT NULL,
     article TEXT NOT NULL
 );
+CREATE TABLE amendments (
+    law_id INTEGER NOT NULL REFERENCES laws(id),
+    version_id INTEGER NOT NULL REFERENCES versions(id),
+    PRIMARY KEY (law_id, version_id)
+) WITHOUT ROWID;
+CREATE TABLE amended (
+    law_id INTEGER NOT NULL REFERENCES laws(id),
+    number INTEGER NOT NULL,
+    suffix INTEGER NOT NULL,
+    last_number INTEGER NOT NULL,
+    last_suffix INTEGER NOT NULL,
+    article_id INTEGER NOT NULL REFERENCES articles(id),
+    PRIMARY KEY (law_id, number, suffix, article_id)
+) WITHOUT ROWID;
 CREATE TABLE cases (
     id INTEGER PRIMARY KEY,
     digest TEXT NOT NULL UNIQUE,

@@ -52,6 +52,8 @@ class LegalStore:
         self.laws = self._all_laws()
         self.versions = self._all_versions()
         self.repeals = self._all_repeals()
+        self.amendments = self._all_amendments()
+        self.source_days = self._newest_of_each_source()
         self.cited_by = dict(self._all("SELECT id, cited_by FROM laws"))
         self._by_law: dict[int, list[LawVersion]] = {}
         for known in self.versions.values():
@@ -123,6 +125,23 @@ class LegalStore:
         """Return the smallest and the largest number of a version's articles."""
         row = self._all("SELECT min(number), max(number) FROM articles WHERE version_id = ?", (version.id,))[0]
         return int(row[0] or 0), int(row[1] or 0)
+
+    def gaps(self, version: LawVersion, first: int, last: int) -> list[int]:
+        """Return the numbers from ``first`` to ``last`` that are missing between a version's articles."""
+        rows = self._all("SELECT DISTINCT number FROM articles WHERE version_id = ? AND number > 0", (version.id,))
+        present = {int(row[0]) for row in rows}
+        within = range(max(first, min(present, default=1)), min(last, max(present, default=0)) + 1)
+        return [number for number in within if number not in present]
+
+    def amending_items(self, amendment: LawVersion, law: Law, number: ArticleNumber) -> list[Article] | None:
+        """Return the items of an amendment that change an article of a law; None where it cannot be told from them."""
+        rows = self._all(
+            "SELECT m.article_id, (m.number, m.suffix) <= (?, ?) AND (m.last_number, m.last_suffix) >= (?, ?)"
+            " FROM amended m JOIN articles a ON a.id = m.article_id"
+            " WHERE m.law_id = ? AND a.version_id = ? ORDER BY m.article_id",
+            (*number, *number, law.id, amendment.id),
+        )
+        return self.articles_by_id([row[0] for row in rows if row[1]]) if rows else None
 
     def articles_by_id(self, ids: Sequence[int]) -> list[Article]:
         """Return articles in the order of their ids."""
@@ -233,6 +252,22 @@ class LegalStore:
         return {
             row[0]: LawVersion(row[0], self.laws[row[1]], row[2], row[3], DateBasis(row[4]), *row[5:]) for row in rows
         }
+
+    def _all_amendments(self) -> dict[int, list[LawVersion]]:
+        """Return for each law the documents that amend it, oldest first."""
+        found: dict[int, list[LawVersion]] = {}
+        for law_id, version_id in self._all("SELECT law_id, version_id FROM amendments"):
+            found.setdefault(law_id, []).append(self.versions[version_id])
+        for documents in found.values():
+            documents.sort(key=lambda document: (document.effective, document.published))
+        return found
+
+    def _newest_of_each_source(self) -> dict[str, str]:
+        """Return the newest day of publication in each source: what it says without a day it says of that day."""
+        rows = self._all(
+            "SELECT s.label, max(v.published) FROM versions v JOIN sources s ON s.id = v.source_id GROUP BY s.label"
+        )
+        return dict(rows)
 
     def _all_repeals(self) -> dict[int, Repeal]:
         rows = self._all("SELECT law_id, successor, date, article FROM repeals")

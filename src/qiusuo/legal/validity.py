@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from qiusuo.legal.models import LawVersion, Repeal, Validity
 
@@ -16,29 +17,58 @@ def in_force(versions: Sequence[LawVersion], day: str) -> LawVersion | None:
     return max(begun, key=_age, default=None)
 
 
-def best_for(versions: Sequence[LawVersion], day: str, year: int | None = None) -> LawVersion | None:
-    """Return the version that a reader means: of the year named, else the one in force, else the first to come."""
-    if year is not None:
-        named = [version for version in versions if version.published.startswith(str(year))]
-        return max(named, key=_age, default=None)
+def best_for(versions: Sequence[LawVersion], day: str) -> LawVersion | None:
+    """Return the version that a reader means: the one in force, else the first to come."""
     return in_force(versions, day) or min(versions, key=_age, default=None)
 
 
-def validity(version: LawVersion, versions: Sequence[LawVersion], repeal: Repeal | None, day: str) -> Validity:
-    """Tell how a version stands on ``day``. Dates decide; a source's word counts where it gives no date."""
+def repealed(repeal: Repeal | None, day: str) -> bool:
+    """Tell whether a law is known to be repealed on ``day``; a repeal without a day counts at any time."""
+    return repeal is not None and (not repeal.date or repeal.date <= day)
+
+
+def said_repealed(version: LawVersion) -> bool:
+    """Tell whether the source calls a version repealed."""
+    return _STATED_REPEALED in version.stated_status
+
+
+def said_amended(version: LawVersion) -> bool:
+    """Tell whether the source calls a version amended."""
+    return version.stated_status in _STATED_AMENDED
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of a law. ``amendments`` are all later than the version asked about.
+
+    ``source_day`` is the newest day that its source knows: on it, what the source says without a day holds.
+    """
+
+    versions: Sequence[LawVersion]
+    repeal: Repeal | None = None
+    amendments: Sequence[LawVersion] = ()
+    source_day: str = ""
+
+
+def validity(version: LawVersion, record: Record, day: str, *, touched: bool = True) -> Validity:
+    """Tell how a version stands on ``day``. Dates decide; the bare word of a source counts where there are none.
+
+    ``touched``: whether the amendments in force change what is asked about; they may leave an article alone.
+    """
     if version.effective > day:
         return Validity.NOT_YET
-    if repeal is not None:
-        repealed = not repeal.date or repeal.date <= day
-    else:
-        repealed = _STATED_REPEALED in version.stated_status
-    if repealed:
+    if repealed(record.repeal, day):
         return Validity.REPEALED
-    newest = in_force(versions, day)
+    newest = in_force(record.versions, day)
     if newest is not None and newest.id != version.id:
         return Validity.AMENDED
-    # The newest text that the index has, of which the source says that a newer one exists.
-    return Validity.AMENDED if version.stated_status in _STATED_AMENDED else Validity.IN_FORCE
+    since_then = day >= record.source_day
+    if record.repeal is None and said_repealed(version) and since_then:
+        return Validity.REPEALED
+    if record.amendments:
+        begun = any(amendment.effective <= day for amendment in record.amendments)
+        return Validity.AMENDED if begun and touched else Validity.IN_FORCE
+    return Validity.AMENDED if said_amended(version) and since_then else Validity.IN_FORCE
 
 
 def _age(version: LawVersion) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from qiusuo.legal.amendments import with_quoted_articles_rejoined
 from qiusuo.legal.dates import effective_day
 from qiusuo.legal.importers import Entry
 from qiusuo.legal.judgments import case_number_key
@@ -88,7 +89,7 @@ class StoreWriter:
     def add(self, entry: Entry, progress: Progress) -> None:
         """Add one entry and count it."""
         if isinstance(entry, LawDocument):
-            self._add_law(entry, progress)
+            self._add_law(with_quoted_articles_rejoined(entry), progress)
         elif isinstance(entry, CaseDocument):
             self._add_case(entry, progress)
         else:

@@ -54,6 +54,10 @@ export const NOTICES = {
     zh: ["使用了较早的搜索结果", "搜索暂时失败，回答依据的是之前缓存的结果。", "内容可能过时，稍后可重试。"],
     en: ["Older search results were used", "Searching failed just now; the answer rests on results from the cache.", "They may be out of date; try again later."],
   },
+  law_note: {
+    zh: ["法律索引的说明", "", ""],
+    en: ["The legal index notes", "", ""],
+  },
   user_rate_limited: {
     zh: ["你的请求太快了", "已达到每分钟的搜索上限，这次已改为直接回答。", "稍等片刻再试。"],
     en: ["You are asking too fast", "The limit of searches per minute is reached, so this answer was given without search.", "Wait a little and try again."],

@@ -1,0 +1,95 @@
+"""Which edition of a law is meant, in the ways that people say it."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiusuo.legal.editions import CURRENT, Age, Edition
+from qiusuo.legal.models import DateBasis, Law, LawKind, LawVersion
+from qiusuo.legal.names import NameTable
+from qiusuo.legal.references import find_references, law_named
+
+NAMES = ["中华人民共和国公司法", "中华人民共和国宪法修正案（1988年）", "中华人民共和国宪法修正案（2018年）"]
+TABLE = NameTable.build(enumerate(NAMES))
+LAW = Law(0, NAMES[0], LawKind.STATUTE, "", "")
+DAY = "2026-11-15"
+
+
+def version(number: int, published: str, effective: str) -> LawVersion:
+    return LawVersion(number, LAW, published, effective, DateBasis.STATED, "", "", "", 10)
+
+
+VERSIONS = (
+    version(1, "2005-10-27", "2006-01-01"),
+    version(2, "2018-10-26", "2018-10-26"),
+    version(3, "2023-12-29", "2024-07-01"),
+    version(4, "2026-06-30", "2027-01-01"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "edition"),
+    [
+        ("公司法", CURRENT),
+        ("现行公司法", CURRENT),
+        ("公司法（2018修正）", Edition(2018, stated=True)),
+        ("公司法（2018年10月26日修正）", Edition(2018, stated=True)),
+        ("公司法2018修订版", Edition(2018, stated=True)),
+        ("《公司法》2018年版", Edition(2018, stated=True)),
+        ("《公司法（2018）》", Edition(2018)),
+        ("公司法(2018)", Edition(2018)),
+        ("公司法〔2018〕", Edition(2018)),
+        ("公司法2018年", Edition(2018)),
+        ("公司法2018", Edition(2018)),
+        ("2018年公司法", Edition(2018)),
+        ("2018公司法", Edition(2018)),
+        ("2018年修正的《公司法》", Edition(2018, stated=True)),
+        ("93年公司法", Edition(1993)),
+        ("旧公司法", Edition(age=Age.OLD)),
+        ("原《公司法》", Edition(age=Age.OLD)),
+        ("修订前的公司法", Edition(age=Age.OLD)),
+        ("公司法（旧）", Edition(age=Age.OLD)),
+        ("新公司法", Edition(age=Age.NEW)),
+        ("新修订的公司法", Edition(age=Age.NEW)),
+        ("公司法最新版本", Edition(age=Age.NEW)),
+    ],
+)
+def test_what_is_said(said: str, edition: Edition) -> None:
+    named = law_named(said, TABLE.find)
+    assert named is not None
+    assert (named.law_ids, named.edition) == ((0,), edition)
+    (reference,) = find_references(f"根据{said}第142条", TABLE.find)
+    assert (reference.law_ids, reference.edition, reference.certain) == ((0,), edition, True)
+
+
+@pytest.mark.parametrize(
+    ("edition", "chosen"),
+    [
+        (CURRENT, [3]),
+        (Edition(2018, stated=True), [2]),
+        (Edition(2006, stated=True), [1]),  # the year of its effect
+        (Edition(2010), [1]),  # that of the day
+        (Edition(2010, stated=True), []),
+        (Edition(1999), []),
+        (Edition(age=Age.OLD), [2]),
+        (Edition(age=Age.NEW), [4, 3]),
+    ],
+)
+def test_what_is_chosen(edition: Edition, chosen: list[int]) -> None:
+    assert [found.id for found in edition.of(VERSIONS, DAY)] == chosen
+
+
+def test_without_an_older_or_newer_one() -> None:
+    assert Edition(age=Age.OLD).of(VERSIONS[:1], DAY) == []
+    assert [found.id for found in Edition(age=Age.NEW).of(VERSIONS[:3], DAY)] == [3]
+    assert CURRENT.of((), DAY) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["宪法修正案（1988年）", "宪法修正案(1988)", "1988年宪法修正案", "《宪法修正案（1988年）》"]
+)
+def test_a_year_that_belongs_to_the_name(said: str) -> None:
+    named = law_named(said, TABLE.find)
+    assert named is not None
+    assert named.law_ids == (1,)
+    assert TABLE.find("宪法修正案") == (1, 2)

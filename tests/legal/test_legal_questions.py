@@ -1,0 +1,126 @@
+"""Questions as people type them, answered by an index: editions, laws as a whole, other scripts."""
+
+from __future__ import annotations
+
+import pytest
+
+from legal_samples import TODAY
+from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.script import from_english, simplified
+
+pytest_plugins = ["legal_fixtures"]
+
+
+@pytest.fixture
+def ask(samples: IndexHandle) -> RegulationSearch:
+    return RegulationSearch(samples.get(), lambda: TODAY)
+
+
+@pytest.mark.parametrize(
+    ("query", "versions"),
+    [
+        ("茶叶法第三条", ["2010-03-01"]),
+        ("2010年茶叶法第三条", ["2010-03-01"]),
+        ("2025年修订的茶叶法第三条", ["2025-10-01"]),
+        ("茶叶法（2025）第三条", ["2025-10-01"]),
+        ("新茶叶法第三条", ["2025-10-01", "2010-03-01"]),
+        ("茶叶法最新版本", ["2025-10-01", "2010-03-01"]),
+        ("茶叶法(2010)", ["2010-03-01"]),
+    ],
+)
+def test_the_edition_that_is_asked_for(ask: RegulationSearch, query: str, versions: list[str]) -> None:
+    assert [result.version for result in ask.search(query).results] == versions
+
+
+@pytest.mark.parametrize("query", ["旧茶叶法第三条", "1999年茶叶法第三条", "茶叶法（2018修正）", "旧茶叶法"])
+def test_an_edition_that_is_not_there_is_not_replaced(ask: RegulationSearch, query: str) -> None:
+    answer = ask.search(query)
+    assert answer.results == ()
+    assert "2010-03-01、2025-10-01" in answer.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "laws"),
+    [
+        ("茶叶法全文", ["茶叶法"]),
+        ("茶叶法有多少条", ["茶叶法"]),
+        ("《茶叶法》什么时候施行的？", ["茶叶法"]),
+        ("采茶法现在还有效吗", ["采茶法"]),
+        ("采茶法废止了吗", ["采茶法"]),
+        ("茶叶法和水壶法", ["茶叶法", "水壶法"]),
+    ],
+)
+def test_laws_as_a_whole(ask: RegulationSearch, query: str, laws: list[str]) -> None:
+    answer = ask.search(query)
+    assert [result.law_name.removeprefix("中华人民共和国") for result in answer.results] == laws
+    assert [result.article_number for result in answer.results] == [""] * len(laws)
+
+
+def test_words_behind_a_quoted_name_are_searched_for(ask: RegulationSearch) -> None:
+    (first, *_) = ask.search("《茶叶法》压低等级收购").results
+    assert first.article_number == "第四条之一"
+
+
+def test_a_law_that_is_gone_is_told_of(ask: RegulationSearch) -> None:
+    answer = ask.search("采茶法 采摘时间由谁决定")
+    assert answer.results[0].law_name == "中华人民共和国茶叶法"
+    assert "《中华人民共和国采茶法》已废止" in answer.notes[0]
+
+
+def test_what_is_cut_is_told(ask: RegulationSearch) -> None:
+    answer = ask.search("茶叶法第一条至第四条", limit=2)
+    assert len(answer.results) == 2
+    assert answer.notes[-1].startswith("共 4 条结果，只列出前 2 条")
+
+
+def test_two_paragraphs_of_one_article(ask: RegulationSearch) -> None:
+    first, second = ask.search("茶叶法第三条第一款和第三条第二款").results
+    assert first.excerpt.startswith("茶农有权")
+    assert second.excerpt.startswith("采摘时间由")
+
+
+@pytest.mark.parametrize(
+    "query", ["茶叶司法解释（九）", "最高人民法院关于水壶的司法解释", "刑法修正案（十三）", "水壶管理条例"]
+)
+def test_a_name_that_is_not_there_is_not_answered_with_other_laws(ask: RegulationSearch, query: str) -> None:
+    answer = ask.search(query)
+    assert answer.results == ()
+    assert answer.notes[0].startswith("索引中没有名为")
+
+
+def test_a_number_that_cannot_be_read(ask: RegulationSearch) -> None:
+    answer = ask.search("茶叶法第二百六四条")
+    assert answer.results == ()
+    assert "“第二百六四条”" in answer.notes[0]
+
+
+def test_traditional_characters(ask: RegulationSearch) -> None:
+    assert simplified("中華人民共和國茶葉法第三條") == "中华人民共和国茶叶法第三条"
+    (result,) = ask.search("茶葉法第三條").results
+    assert result.article_number == "第三条"
+    assert ask.search("茶葉法第三條").query == "茶葉法第三條"
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        ("Article 577 of the PRC Civil Code", ("民法典第577条", True)),
+        ("What does art. 19 of China's Labour Contract Law say?", ("劳动合同法第19条", True)),
+        ("Civil Code article 577", ("民法典第577条", False)),
+        ("PIPL article 13", ("个人信息保护法第13条", False)),
+        ("company law of the People's Republic of China", ("公司法", True)),
+        ("German Civil Code article 823", None),
+        ("US Constitution article 1", None),
+        ("Republic of China criminal code article 271", None),
+        ("civil code", None),
+        ("民法典 article 5", None),
+    ],
+)
+def test_english_names(query: str, meant: tuple[str, bool] | None) -> None:
+    assert from_english(query) == meant
+
+
+@pytest.mark.parametrize("query", ["1", "{{7*7}}", "hello world 19", "🍵"])
+def test_what_holds_no_chinese_finds_nothing(ask: RegulationSearch, query: str) -> None:
+    assert ask.search(query).results == ()
