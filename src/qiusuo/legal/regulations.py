@@ -135,8 +135,16 @@ class RegulationSearch:
         """Answer a number without a law right before it: another place of the question may name one."""
         laws = laws_in(query, self.index.names.find)
         if len(laws) == 1:
+            (law,) = laws
             named = [
-                replace(laws[0], **{name: getattr(found, name) for name in ("number", "last", "paragraphs", "items")})
+                replace(
+                    found,
+                    mention=law.mention,
+                    law_name=law.law_name,
+                    law_ids=law.law_ids,
+                    edition=law.edition,
+                    certain=law.certain,
+                )
                 for found in references
             ]
             return self._by_number(query, named, day)
