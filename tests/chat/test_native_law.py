@@ -14,7 +14,7 @@ from native_servers import Annotation, Searched, models_are_closed, openai_model
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.context import Ask
-from qiusuo.chat.events import Sources
+from qiusuo.chat.events import Notice, Sources
 from qiusuo.chat.models import model_from
 from qiusuo.chat.port import ModelInfo
 from qiusuo.chat.session import ChatSettings
@@ -103,3 +103,11 @@ async def test_a_broken_index_is_no_reason_not_to_search(sample_folder: Path, mo
         monkeypatch.setattr(chat._laws, "get", broken)
         heard = await ask(chat, ARTICLE)
     assert [round_.kind for round_ in heard.rounds] == ["native"]
+
+
+async def test_what_the_index_says_is_told_beside_the_models_own_search(sample_folder: Path) -> None:
+    async with native_chat(NATIVE, legal_dir=str(sample_folder)) as (chat, _):
+        heard = await ask(chat, "旧水壶法第一条怎么说")
+    assert [round_.kind for round_ in heard.rounds] == ["native"]
+    [told] = [notice.message for notice in heard.of(Notice) if notice.code == "law_note"]
+    assert "修改前的版本" in told

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.legal.editions import CURRENT, Age, Edition
+from qiusuo.legal.mentions import law_named
 from qiusuo.legal.models import DateBasis, Law, LawKind, LawVersion
 from qiusuo.legal.names import NameTable
-from qiusuo.legal.references import find_references, law_named
+from qiusuo.legal.references import find_references
 
 NAMES = ["中华人民共和国公司法", "中华人民共和国宪法修正案（1988年）", "中华人民共和国宪法修正案（2018年）"]
 TABLE = NameTable.build(enumerate(NAMES))
@@ -71,8 +72,9 @@ def test_what_is_said(said: str, edition: Edition) -> None:
         (Edition(2010), [1]),  # that of the day
         (Edition(2010, stated=True), []),
         (Edition(1999), []),
-        (Edition(age=Age.OLD), [2]),
+        (Edition(age=Age.OLD), [3]),  # in force, but a newer one is published
         (Edition(age=Age.NEW), [4, 3]),
+        (Edition(age=Age.BOTH), [4, 3]),
     ],
 )
 def test_what_is_chosen(edition: Edition, chosen: list[int]) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from legal_samples import TODAY
 from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.recognise import looks_legal
 from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.legal.script import from_english, simplified
 
@@ -27,17 +30,23 @@ def ask(samples: IndexHandle) -> RegulationSearch:
         ("新茶叶法第三条", ["2025-10-01", "2010-03-01"]),
         ("茶叶法最新版本", ["2025-10-01", "2010-03-01"]),
         ("茶叶法(2010)", ["2010-03-01"]),
+        ("旧茶叶法第三条", ["2010-03-01"]),
+        ("茶叶法第三条（2025修订）", ["2025-10-01"]),
+        ("茶叶法第三条修订前怎么规定", ["2010-03-01"]),
+        ("新旧茶叶法第三条对比", ["2025-10-01", "2010-03-01"]),
+        ("茶叶法新旧对比", ["2025-10-01", "2010-03-01"]),
     ],
 )
 def test_the_edition_that_is_asked_for(ask: RegulationSearch, query: str, versions: list[str]) -> None:
     assert [result.version for result in ask.search(query).results] == versions
 
 
-@pytest.mark.parametrize("query", ["旧茶叶法第三条", "1999年茶叶法第三条", "茶叶法（2018修正）", "旧茶叶法"])
+@pytest.mark.parametrize("query", ["旧水壶法第一条", "1999年茶叶法第三条", "茶叶法（2018修正）", "旧水壶法"])
 def test_an_edition_that_is_not_there_is_not_replaced(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query)
     assert answer.results == ()
-    assert "2010-03-01、2025-10-01" in answer.notes[0]
+    assert "版本，已有：" in answer.notes[0]
+    assert not answer.final  # the web may have it
 
 
 @pytest.mark.parametrize(
@@ -66,6 +75,12 @@ def test_a_law_that_is_gone_is_told_of(ask: RegulationSearch) -> None:
     answer = ask.search("采茶法 采摘时间由谁决定")
     assert answer.results[0].law_name == "中华人民共和国茶叶法"
     assert "《中华人民共和国采茶法》已废止" in answer.notes[0]
+
+
+def test_both_editions_where_there_is_one(ask: RegulationSearch) -> None:
+    answer = ask.search("新旧水壶法第一条对比")
+    assert len(answer.results) == 1
+    assert "水壶法》修改前的版本" in answer.notes[0]
 
 
 def test_what_is_cut_is_told(ask: RegulationSearch) -> None:
@@ -107,18 +122,79 @@ def test_traditional_characters(ask: RegulationSearch) -> None:
     [
         ("Article 577 of the PRC Civil Code", ("民法典第577条", True)),
         ("What does art. 19 of China's Labour Contract Law say?", ("劳动合同法第19条", True)),
+        ("Articles 577, 578 and 584 of the PRC Civil Code", ("民法典第577、578、584条", True)),
+        ("Article 577 and Article 584 of the Civil Code of the PRC", ("民法典第577、584条", True)),
+        ("PRC civil code articles 577 to 580", ("民法典第577至580条", True)),
+        ("Article 133-1 of the PRC Criminal Law", ("刑法第133-1条", True)),
+        ("Article 16 of the PRC Arbitration Law (2017)", ("仲裁法（2017）第16条", True)),
+        ("old PRC Arbitration Law article 16", ("旧仲裁法第16条", True)),
         ("Civil Code article 577", ("民法典第577条", False)),
         ("PIPL article 13", ("个人信息保护法第13条", False)),
         ("company law of the People's Republic of China", ("公司法", True)),
         ("German Civil Code article 823", None),
         ("US Constitution article 1", None),
+        ("constitution of the united states article 1", None),
         ("Republic of China criminal code article 271", None),
+        ("China labor contract law probation period", None),
+        ("PRC Civil Code art 577 and PRC Criminal Law art 232", None),
         ("civil code", None),
         ("民法典 article 5", None),
     ],
 )
 def test_english_names(query: str, meant: tuple[str, bool] | None) -> None:
     assert from_english(query) == meant
+
+
+@pytest.mark.parametrize("query", ["德国民法典", "日本《水壶法》", "英国茶叶法第三条", "茶叶法（草案）第三条"])
+def test_the_law_of_others_and_drafts(ask: RegulationSearch, query: str) -> None:
+    answer = ask.search(query)
+    assert answer.results == ()
+    assert answer.notes[0].startswith("索引中没有")
+
+
+@pytest.mark.parametrize(
+    ("query", "pinned"),
+    [
+        ("请问第三条在茶叶法中怎么规定的", True),
+        ("茶叶法里关于告知的第三条", True),
+        ("采摘合同里第三条违反茶叶法吗", False),
+        ("采摘合同 第三条、第四条是否违反茶叶法", False),
+        ("GDPR第3条和茶叶法有什么不同", False),
+        ("茶农守则第3条符合茶叶法吗", False),
+        ("茶园规矩第3条符合茶叶法吗", False),
+    ],
+)
+def test_a_number_far_from_its_law(ask: RegulationSearch, query: str, pinned: bool) -> None:
+    answer = ask.search(query)
+    assert ("把第三条理解为《茶叶法》的条文。" in answer.notes) == pinned
+    assert answer.final == pinned
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "茶叶法第577条 1 、 2 、 3 、 4 、 5 、 6 、 7 、 8 、 9 、 10",
+        "茶叶法第1条 " + "一, " * 200 + "x",
+        "茶叶法第" + "1 、 " * 500 + "1条",
+        "茶叶法第" + "1 、 " * 500 + "x",
+        "法" * 4000,
+        "茶叶法" * 1300,
+        "1条" * 2000,
+        "第三条第二款第（一）" * 300,
+        "(" * 4000,
+        "《" * 2000 + "》" * 2000,
+        "\ud800茶叶法第三条",
+    ],
+)
+def test_no_question_takes_long(ask: RegulationSearch, query: str) -> None:
+    started = time.process_time()
+    ask.search(query[:4000])
+    looks_legal(query)
+    assert time.process_time() - started < 1
+
+
+def test_the_limit_has_a_limit(ask: RegulationSearch) -> None:
+    assert len(ask.search("第三条 茶农", limit=100_000).results) <= 50
 
 
 @pytest.mark.parametrize("query", ["1", "{{7*7}}", "hello world 19", "🍵"])

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiusuo.legal.editions import Edition
+from qiusuo.legal.mentions import laws_in
 from qiusuo.legal.models import ArticleNumber
 from qiusuo.legal.names import NameTable, name_key
 from qiusuo.legal.numbers import article_label, han_of, number_of, read_label
-from qiusuo.legal.references import LawMention, Reference, find_references, laws_in
+from qiusuo.legal.references import LawMention, Reference, find_references
 
 NAMES = [
     "中华人民共和国民法典",
@@ -239,7 +240,7 @@ def test_labels_there_and_back(number: int, suffix: int) -> None:
 @given(st.text(alphabet="第条款项之一二十百千零〇0123456789《》〈〉（）()、至民法典刑的本 \n", max_size=60))
 def test_no_text_breaks_the_parser(text: str) -> None:
     for reference in read(text):
-        assert reference.number.number >= 1
+        assert reference.unreadable or reference.number.number >= 1
 
 
 def test_names_are_the_same_whatever_their_dress() -> None:

@@ -203,6 +203,8 @@ class Chat:
         except Exception:  # whatever is wrong with the index: the model's own search still works
             logger.exception("the legal index cannot be used")
             return False
+        if not found.results and found.notes:  # 旧公司法第16条: the web may have what the index lacks
+            context.journal.notice(notice("law_note", context.language, detail="".join(found.notes)))
         return bool(found.results)
 
     def _law_card(self, url: str) -> dict[str, Any] | None:

@@ -12,14 +12,15 @@ from qiusuo.errors import InvalidQuery
 from qiusuo.legal.addresses import address_of
 from qiusuo.legal.cited import cited_articles
 from qiusuo.legal.crimes import CRIMINAL_LAW, crime_articles
-from qiusuo.legal.editions import CURRENT
+from qiusuo.legal.editions import CURRENT, Age
 from qiusuo.legal.index import LegalIndex
+from qiusuo.legal.mentions import law_for, law_named, laws_in
 from qiusuo.legal.models import Article, Law, LawKind, LawVersion
 from qiusuo.legal.names import looks_like_law, name_key
 from qiusuo.legal.numbers import article_label, folded
 from qiusuo.legal.paragraphs import Piece, pieces_of
 from qiusuo.legal.ranking import question_tokens
-from qiusuo.legal.references import LawMention, Reference, find_references, law_named, laws_in
+from qiusuo.legal.references import LawMention, Reference, find_references
 from qiusuo.legal.results import LegalAnswer, RegulationResult
 from qiusuo.legal.script import from_english, simplified
 from qiusuo.legal.standing import Standing
@@ -33,11 +34,13 @@ MAX_QUERY_CHARS = 4000
 LEAST_COVERAGE = 0.05
 _QUOTED = re.compile(r"^《[^》]+(?:〉[^》]*)?》?$")
 _LAW_LIST = re.compile(r"^(?:《[^》]+》?|[^\s,。?？!！《》]{2,40})$")
-_BETWEEN_NAMES = re.compile(r"[和与及、,，\s]+")
+_BETWEEN_NAMES = re.compile(r"[和与及、,，\s]+|(?<=》)(?=《)")
+# 解释一下刑法第266条 is no question for an interpretation.
+_WANTS_INTERPRETATION = re.compile(r"立法解释|人大.*解释|(?:条|款|项)\)?的?解释\s*[?？。]?$")
 # 民法典全文, 婚姻法现在还有效吗, 公司法什么时候施行: the law as a whole is asked for.
 _ABOUT_THE_LAW = re.compile(
-    r"的?\s*(?:全文|原文|条文|目录|版本|(?:一共|总共)?有?(?:多少|几)条"
-    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)?"
+    r"的?\s*(?:全文(?:下载)?|原文|条文|目录|版本|(?:一共|总共)?有?(?:多少|几)条"
+    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)*"
     r"|(?:是)?(?:什么时候|何时|哪天|哪年)(?:开始)?(?:施行|实施|生效|公布|颁布|修[订正改]|废止|失效)的?)\s*[了吗么呢?？]*$"
 )
 # 工伤保险条例 is a name, 关于试用期的规定 a question: a name that the index lacks is not answered with other laws.
@@ -94,20 +97,20 @@ class RegulationSearch:
             InvalidQuery: the query, the day or the limit cannot be used.
         """
         started = time.perf_counter()
-        words = check_query(query, limit)
-        words, asides = _in_chinese(words)
+        words, asides = _in_chinese(check_query(query, limit))
+        most = min(limit, MAX_LIMIT)
         day = check_day(as_of, self.today())
         references = find_references(words, self.index.names.find)
         if any(reference.mention is not LawMention.NONE for reference in references):
             answer = self._by_number(words, references, day)
         elif references:
-            answer = self._number_without_law(words, references, day, limit)
+            answer = self._number_without_law(words, references, day, most)
         else:
-            answer = self._by_name(words, day) or self._by_words(words, day, min(limit, MAX_LIMIT))
+            answer = self._by_name(words, day) or self._by_words(words, day, most)
         answer = replace(answer, notes=(*asides, *answer.notes))
-        most = min(limit, MAX_LIMIT)
         if len(answer.results) > most:
-            cut = f"共 {len(answer.results)} 条结果，只列出前 {most} 条；可增大 limit（最多 {MAX_LIMIT}）。"
+            more = f"；可增大 limit（最多 {MAX_LIMIT}）" if most < MAX_LIMIT else ""
+            cut = f"共 {len(answer.results)} 条结果，只列出前 {most} 条{more}。"
             answer = replace(answer, results=answer.results[:most], notes=(*answer.notes, cut))
         return replace(answer, query=query, search_time=round((time.perf_counter() - started) * 1000))
 
@@ -115,7 +118,6 @@ class RegulationSearch:
         results: list[RegulationResult] = []
         notes: list[str] = []
         unknown = False
-        results += self._interpretations(query, references, day)
         for reference in references:
             if reference.mention is LawMention.NAMED:
                 found, said = self._look_up(reference, day)
@@ -126,6 +128,7 @@ class RegulationSearch:
             else:
                 unknown = unknown or reference.mention is LawMention.UNKNOWN
                 notes.append(_unknown_law(reference))
+        results += self._interpretations(query, references, day)
         unique = {
             (result.law_name, result.article_number, result.version, result.excerpt): result for result in results
         }
@@ -133,29 +136,22 @@ class RegulationSearch:
 
     def _number_without_law(self, query: str, references: list[Reference], day: str, limit: int) -> Answer:
         """Answer a number without a law right before it: another place of the question may name one."""
-        laws = laws_in(query, self.index.names.find)
-        if len(laws) == 1:
-            (law,) = laws
+        numbers = "、".join(article_label(reference.number) for reference in references)
+        law = law_for(references[0], laws_in(query, self.index.names.find), query)
+        if law is not None:
             named = [
-                replace(
-                    found,
-                    mention=law.mention,
-                    law_name=law.law_name,
-                    law_ids=law.law_ids,
-                    edition=law.edition,
-                    certain=law.certain,
-                )
+                replace(found, mention=law.mention, law_name=law.law_name, law_ids=law.law_ids, edition=law.edition)
                 for found in references
             ]
-            return self._by_number(query, named, day)
-        numbers = "、".join(article_label(reference.number) for reference in references)
+            answer = self._by_number(query, named, day)
+            return replace(answer, notes=(f"把{numbers}理解为《{law.law_name}》的条文。", *answer.notes))
         note = f"没有指明是哪部法律的{numbers}，以下按文字检索；请写明法律名称，例如“民法典第五百七十七条”。"
         found = self._by_words(query, day, limit)
         return replace(found, notes=(note, *found.notes))
 
     def _interpretations(self, query: str, references: list[Reference], day: str) -> list[RegulationResult]:
         """Return what the Standing Committee says an article means, where the question asks for that."""
-        if "解释" not in query or "司法解释" in query:
+        if not _WANTS_INTERPRETATION.search(query):
             return []
         asked = {(reference.law_ids, reference.number) for reference in references if reference.law_ids}
         found: list[RegulationResult] = []
@@ -193,6 +189,8 @@ class RegulationSearch:
         if reference.unreadable:
             written = f"《{law.name}》没有“{reference.unreadable}”，或条号写法不规范"
             return [], [f"{written}；请写成如“第577条”或“第五百七十七条”。"]
+        if reference.edition.age is Age.BOTH and len(versions) == 1:
+            notes.append(self.standing.no_text(law, day, f"{Age.OLD}的"))
         results: list[RegulationResult] = []
         for version in versions:
             articles = store.articles(version, reference.number, reference.last)
@@ -210,8 +208,10 @@ class RegulationSearch:
         find = self.index.names.find
         named = law_named(query, find)
         whole = named or law_named(_ABOUT_THE_LAW.sub("", query), find)
-        if whole is not None and (named is None or named.edition != CURRENT):
+        if whole is not None and whole.law_ids and (named is None or named.edition != CURRENT):
             return self._as_a_whole(query, [whole], day)
+        if whole is not None and whole.mention is LawMention.UNKNOWN:
+            return Answer(query, (), (f"索引中没有《{whole.law_name}》：只有中国法律。",))
         several = [law_named(part, find) for part in _BETWEEN_NAMES.split(query)]
         if len(several) > 1 and all(several):
             return self._as_a_whole(query, [law for law in several if law], day)
@@ -241,7 +241,7 @@ class RegulationSearch:
                     notes.append(self.standing.no_text(law, day, reference.edition.label))
                 elif not versions:
                     results.append(self.law_result(law, day))
-        return Answer(query, tuple(results), tuple(notes), final=True)
+        return Answer(query, tuple(results), tuple(notes), final=not notes)  # other editions may be on the web
 
     def _by_words(self, query: str, day: str, limit: int) -> Answer:
         in_force = self.index.versions_in_force(day)
@@ -262,7 +262,7 @@ class RegulationSearch:
         """Say of the laws that a question names which of them have no text here: 婚姻法 彩礼."""
         store = self.index.store
         named = [law_id for law in laws_in(query, self.index.names.find) for law_id in law.law_ids]
-        return [self.standing.no_text(store.laws[law_id], day) for law_id in named if not store.versions_of(law_id)]
+        return [self.standing.gone(store.laws[law_id], day) for law_id in named if not store.versions_of(law_id)]
 
     def _crimes(self, query: str, in_force: Collection[int]) -> list[Article]:
         """Return the articles on the crimes that a question names: exact, so no ranking puts others before them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qiusuo.legal.addresses import address_of
 from qiusuo.legal.cited import BRIEF_CHARS
-from qiusuo.legal.models import Article, ArticleNumber, DateBasis, Law, LawVersion, Validity
+from qiusuo.legal.models import Article, ArticleNumber, DateBasis, Law, LawVersion, Repeal, Validity
 from qiusuo.legal.numbers import article_label
 from qiusuo.legal.references import Reference
 from qiusuo.legal.results import RegulationResult
@@ -69,15 +69,22 @@ class Standing:
             return f"索引中没有《{law.name}》{asked}版本，已有：{days}。"
         if repeal is None:
             return f"索引中没有《{law.name}》的条文。"
+        return f"《{law.name}》{self._how_gone(law, repeal, day)}；索引中没有它的条文，未用其他法律的条文代替。"
+
+    def gone(self, law: Law, day: str) -> str:
+        """Say of a law that a question names, and of which there is no text, how it stands."""
+        repeal = self.store.repeals.get(law.id)
+        how = self._how_gone(law, repeal, day) if repeal else "在索引中没有条文"
+        return f"《{law.name}》{how}；所列是其他法律的条文。"
+
+    def _how_gone(self, law: Law, repeal: Repeal, day: str) -> str:
         replaced = f"由《{repeal.successor}》取代"
         if repealed(repeal, day):
-            how = f"{Validity.REPEALED}（{repeal.date or '日期不详'}），{replaced}"
-        elif day < self._known_to_begin(law):
-            how = f"{day} 尚未施行（自 {repeal.date} 起废止，{replaced}）"
-        else:
-            unsure = "" if self._known_to_begin(law) else "；何时开始施行，索引中没有"
-            how = f"{day} 当时有效（自 {repeal.date} 起废止，{replaced}{unsure}）"
-        return f"《{law.name}》{how}；索引中没有它的条文，未用其他法律的同号条文代替。"
+            return f"{Validity.REPEALED}（{repeal.date or '日期不详'}），{replaced}"
+        if day < self._known_to_begin(law):
+            return f"{day} 尚未施行（自 {repeal.date} 起废止，{replaced}）"
+        unsure = "" if self._known_to_begin(law) else "；何时开始施行，索引中没有"
+        return f"{day} 当时有效（自 {repeal.date} 起废止，{replaced}{unsure}）"
 
     def no_article(self, version: LawVersion, reference: Reference) -> str:
         """Say that a version does not have the article that was asked for."""

@@ -14,12 +14,12 @@ _STATED_AMENDED = ("已被修改", "已修改")
 def in_force(versions: Sequence[LawVersion], day: str) -> LawVersion | None:
     """Return the version that holds on ``day``; before the first one took effect, None."""
     begun = [version for version in versions if version.effective <= day]
-    return max(begun, key=_age, default=None)
+    return max(begun, key=age, default=None)
 
 
 def best_for(versions: Sequence[LawVersion], day: str) -> LawVersion | None:
     """Return the version that a reader means: the one in force, else the first to come."""
-    return in_force(versions, day) or min(versions, key=_age, default=None)
+    return in_force(versions, day) or min(versions, key=age, default=None)
 
 
 def repealed(repeal: Repeal | None, day: str) -> bool:
@@ -71,5 +71,6 @@ def validity(version: LawVersion, record: Record, day: str, *, touched: bool = T
     return Validity.AMENDED if said_amended(version) and since_then else Validity.IN_FORCE
 
 
-def _age(version: LawVersion) -> tuple[str, str]:
+def age(version: LawVersion) -> tuple[str, str]:
+    """Return what versions of a law are ordered by."""
     return version.effective, version.published
