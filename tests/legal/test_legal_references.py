@@ -127,6 +127,14 @@ def test_lists_inherit_the_law_until_another_is_named() -> None:
         ("民法典 577", [(577, None)]),
         ("民法典§577", [(577, None)]),
         ("577条民法典", [(577, None)]),
+        ("第577条 民法典", [(577, None)]),
+        ("民法典577是什么？", [(577, None)]),
+        ("民法典577和584的区别", [(577, None), (584, None)]),
+        ("民法典第1,079条", [(1079, None)]),
+        ("民法典十三条", [(13, None)]),
+        ("民法典第三编合同第二分编典型合同第595条", [(595, None)]),
+        ("《刑法》(第264条)", [(264, None)]),
+        ("被告的行为违反了刑法第264条的规定", [(264, None)]),
         ("民法典577和584", [(577, None), (584, None)]),
         ("民法典第577条/584条", [(577, None), (584, None)]),
         ("民法典第577条跟584条", [(577, None), (584, None)]),
@@ -189,6 +197,13 @@ def test_a_clause_of_a_paper_is_no_article(text: str) -> None:
 def test_the_law_of_others_is_not_ours(text: str) -> None:
     (reference,) = read(text)
     assert reference.mention is LawMention.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "text", ["民法典十条新规", "违反劳动合同法两条规定", "劳动合同法规定的三条理由", "民法典100条重点"]
+)
+def test_counts(text: str) -> None:
+    assert read(text) == []
 
 
 def test_names_anywhere() -> None:

@@ -50,16 +50,16 @@ _LINKED = re.compile(r"^(?:\s|、|,|和|及|与|或者|或|以及|的规定|规�
 _LINKED_IN_QUESTIONS = re.compile(r"^(?:\s|、|,|/|和|及|与|跟|或者|或|以及|还有|的规定|规定|;|第|。|!|止)*+$")
 _SPLIT_TO = re.compile(_TO)
 _SPLIT_AND = re.compile(_AND)
-# Without 条, or with the law behind it: 民法典577是什么, 刑法133-1, 577条民法典; a whole question in Chinese numerals.
+# Without 条, or with the law behind it: 民法典577是什么, 刑法133-1, 577条民法典; other names only as a whole question.
 _BARE = re.compile(
     rf"(?<=[法典])(?P<gap>\s*[第§]?\s*)(?P<number>\d{{1,4}}(?:-\d{{1,2}})?(?:(?:{_AND}|{_TO})第?\d{{1,4}}){{0,50}}+)"
     r"(?!\s*[\d年月日元万亿号.%条款章节编个人天次版修])"
 )
-_BARE_HAN = re.compile(rf"^(?P<law>.*?[^\s第§\d{HAN}])\s*[第§]?\s*(?P<number>{_MANY}(?:\s*之\s*{NUMBER})?)$")
-_LAW_LAST = re.compile(rf"^(?P<number>{_MANY}\s*条(?:\s*之\s*{NUMBER})?)\s*[的,]?\s*(?P<law>\S+)$")
+_BARE_WHOLE = re.compile(rf"^(?P<law>.*?[^\s第§\d{HAN}])\s*[第§]?\s*(?P<number>{_MANY}(?:\s*之\s*{NUMBER})?)$")
+_LAW_LAST = re.compile(rf"^第?\s*(?P<number>{_MANY}\s*条(?:\s*之\s*{NUMBER})?)\s*[的,]?\s*(?P<law>\S+)$")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\s*条)")
 # 违反劳动合同法两条规定: a count, where no 第 stands before it.
-_COUNT = re.compile(r"[两一二三四五六七八九十]{1,2}\s*条")
+_COUNT = re.compile(r"[两一二三四五六七八九十]\s*条规定")
 _YEARS = range(1949, 2100)
 _DASHES = "-–—"
 _MOST_INSERTED = 30
@@ -89,7 +89,7 @@ def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -
         else:
             before = text[max(0, match.start() - MAX_NAME_CHARS * 2) : match.start()]
             base = law_before(before, find_law, inside_law=inside_law)
-            if _is_none(match, base, inside_law=inside_law):
+            if _is_count(match, base, inside_law=inside_law):
                 continue
             if not inside_law and base.mention is LawMention.NONE and is_clause(before):
                 clause_end = match.end()
@@ -103,12 +103,12 @@ def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -
     return found
 
 
-def _is_none(match: re.Match[str], base: Reference, *, inside_law: bool) -> bool:
+def _is_count(match: re.Match[str], base: Reference, *, inside_law: bool) -> bool:
     """Tell whether what looks like an article is a count: 三条理由, 前两条."""
     if match["mark"]:
         return False
     bare = base.mention is LawMention.NONE or (inside_law and base.mention is LawMention.SELF)
-    return bare or bool(_COUNT.fullmatch(match[0].strip()))
+    return bare or bool(_COUNT.match(match.string, match.start()))
 
 
 def _completed(text: str, find_law: FindLaw) -> str:
@@ -117,19 +117,19 @@ def _completed(text: str, find_law: FindLaw) -> str:
     if find_law(text):
         return text
 
+    def means_article(law: str, number: str, *, marked: bool = False) -> bool:
+        named = law_before(law, find_law)
+        is_year = not marked and number.isdecimal() and int(number) in _YEARS
+        return named.mention is LawMention.NAMED and named.certain and not is_year
+
     def written_out(match: re.Match[str]) -> str:
-        named = law_before(text[: match.start()], find_law)
-        number = match["number"]
-        is_year = not match["gap"].strip() and number.isdecimal() and int(number) in _YEARS
-        known = named.mention is LawMention.NAMED and named.certain and not is_year
-        return f"第{number}条" if known else match[0]
+        number, marked = match["number"], bool(match["gap"].strip())
+        return f"第{number}条" if means_article(text[: match.start()], number, marked=marked) else match[0]
 
     text = _BARE.sub(written_out, text)
-    match = _BARE_HAN.match(text)
-    if match and any(character in HAN for character in match["number"]):
-        named = law_before(match["law"], find_law)
-        if named.mention is LawMention.NAMED and named.certain:
-            return f"{match['law']}第{match['number']}条"
+    match = _BARE_WHOLE.match(text)
+    if match and means_article(match["law"], match["number"]):
+        return f"{match['law']}第{match['number']}条"
     match = _LAW_LAST.match(text)
     return f"{match['law']}第{match['number']}" if match and find_law(match["law"]) else text
 
