@@ -44,6 +44,8 @@ from qiusuo.legal.recognise import looks_legal
         "朋友欠钱一直不还",
         "二手车被商家隐瞒事故",
         "治安管理处罚法怎么处罚散布虚假消息",
+        "表见代理",
+        "情势变更的条件",
         "民法典第577条最近有什么新闻",
         "散布虚假消息 治安管理处罚法规定",
         "Article 577 of the PRC Civil Code",
