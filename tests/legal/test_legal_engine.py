@@ -107,6 +107,18 @@ async def test_what_we_say_about_a_law_is_told_apart_from_what_it_says(sample_fo
     assert pot.snippet == "水壶应当标明容量。"
 
 
+async def test_a_day_of_publication_is_told_as_one(tmp_path: Path) -> None:
+    sources = tmp_path / "laws"
+    sources.mkdir()
+    text = "# 水壶法\n\n<!-- INFO END -->\n\n第一条 水壶应当标明容量。\n\n第二条 水壶不得漏水。\n"
+    (sources / "水壶法(2015-05-01).md").write_text(text, "utf-8")
+    build(tmp_path / "index", sources)
+    async with SearchService.from_settings(configured(tmp_path, tmp_path / "index")) as service:
+        (pot, *_) = (await service.asearch("水壶法第一条", engine="laws", type="regulation")).results
+    assert pot.title == "水壶法 第一条（现行有效，2015-05-01 公布）"
+    assert pot.snippet == "水壶应当标明容量。"
+
+
 class TestFallingOver:
     async def test_nothing_found_here_is_no_word_about_the_web(
         self, sample_folder: Path, tmp_path: Path, tavily: ProviderServer

@@ -69,11 +69,16 @@ class LawsEngine(SearchEngine):
             raise Unavailable(error.message, engine=self.name, fix=error.fix) from error
 
     def _item(self, result: RegulationResult) -> SearchResultItem | None:
+        from qiusuo.legal.standing import DATE_NOTES  # noqa: PLC0415 - loaded when used
+
+        # That a day is the one of publication is a fact of the title, not worth a remark behind every quotation.
+        remarks = [note for note in result.notes if note not in DATE_NOTES.values()]
+        begun = "起施行" if len(remarks) == len(result.notes) else "公布"
         facts = "，".join(
-            part for part in (result.status, result.effective_date and f"{result.effective_date} 起施行") if part
+            part for part in (result.status, result.effective_date and f"{result.effective_date} {begun}") if part
         )
         title = f"{result.law_name} {result.article_number}".rstrip() + (f"（{facts}）" if facts else "")
         # What we say about the law is told apart from what it says, so that nobody quotes it as law.
-        notes = "".join(result.notes)
+        notes = "".join(remarks)
         text = f"{result.content}（检索注：{notes}）" if result.content and notes else result.content or notes
         return self.item(title, result.url, text, score=result.score)

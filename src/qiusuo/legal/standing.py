@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from qiusuo.legal.addresses import address_of
 from qiusuo.legal.cited import BRIEF_CHARS
@@ -16,6 +18,12 @@ from qiusuo.text import truncate
 
 MAX_ITEM_CHARS = 1000
 MAX_GAPS_NAMED = 10
+DATE_NOTES: Mapping[DateBasis, str] = MappingProxyType(
+    {
+        DateBasis.PUBLISHED: "来源未给出本版本的施行日期，以公布日期代替。",
+        DateBasis.UNKNOWN: "来源未给出版本日期。",
+    }
+)
 # With a smaller share of the index's laws begun by a day, a search by words is told to be patchy.
 ENOUGH_IN_FORCE = 0.75
 
@@ -197,6 +205,5 @@ def _amendment_notes(begun: list[LawVersion], changes: list[Article] | None) -> 
 
 
 def _date_notes(version: LawVersion) -> list[str]:
-    if version.basis is DateBasis.PUBLISHED:
-        return ["来源未给出本版本的施行日期，以公布日期代替。"]
-    return ["来源未给出版本日期。"] if version.basis is DateBasis.UNKNOWN else []
+    note = DATE_NOTES.get(version.basis)
+    return [note] if note else []
