@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 # The model's own search: no engine, the chat layer looks for it in the priority list.
 NATIVE = "native"
+# The engine over the installed statutes, which others ask for by its name.
+LAWS = "laws"
 DETECTION_LASTS = 30.0
 
 

@@ -25,6 +25,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import SearchResponse, SearchResultItem
+from qiusuo.roster import LAWS
 from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, neutral, untrusted
@@ -105,7 +106,7 @@ class AgentSpecTool(SpecTool):
             raise self.desk.failed(number, self.name, subject, _known(error, self.name)) from error
         items = found_in(self.name, output)
         numbers = context.memory.registry.add(subject, items)
-        engine = "laws" if output.data.get("origin") == "index" else ""
+        engine = LAWS if output.data.get("origin") == "index" else ""
         response = SearchResponse(subject, tuple(items), engine, search_time=output.data.get("searchTime", 0))
         await journal.read_laws(response)
         journal.end_round(number, self.name, response, numbers)
@@ -137,7 +138,7 @@ def found_in(tool: str, output: ToolOutput) -> list[SearchResultItem]:
         text = data["text"][:_SNIPPET_CHARS]
         title = data["title"] or data["finalUrl"]
         return [SearchResultItem(title, data["finalUrl"], text, published_at=data.get("publishedAt"))]
-    engines = ("laws",) if data.get("origin") == "index" else ()
+    engines = (LAWS,) if data.get("origin") == "index" else ()
     return [
         SearchResultItem(
             _title(entry), entry.get("url") or "", entry.get("content") or entry.get("summary") or "", engines=engines

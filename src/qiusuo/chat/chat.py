@@ -12,7 +12,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat import prompts
-from qiusuo.chat.chat_turn import LAWS, chat_turn
+from qiusuo.chat.chat_turn import chat_turn
 from qiusuo.chat.context import Ask, Context
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
 from qiusuo.chat.history import remember, without_links
@@ -30,7 +30,7 @@ from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.models import SearchType
 from qiusuo.pages import PageReader
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
-from qiusuo.roster import NATIVE
+from qiusuo.roster import LAWS, NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.legal import legal_handle, offered_legal_tools
 

@@ -20,12 +20,12 @@ from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.legal.recognise import looks_legal
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
+from qiusuo.roster import LAWS
 
 logger = logging.getLogger(__name__)
 
 # An article of law is quoted whole: what is cut off may be the exception that matters.
 _LAW_CHARS: Final = 1500
-LAWS: Final = "laws"
 
 
 async def chat_turn(context: Context) -> None:

@@ -29,10 +29,10 @@ from qiusuo.chat.events import (
 from qiusuo.chat.notices import attempt_in, notice
 from qiusuo.chat.prompts import CHINESE
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem
+from qiusuo.roster import LAWS
 
 logger = logging.getLogger(__name__)
 
-_LAWS: Final = "laws"
 _BROKEN_OFF: Final = {True: "搜索没有完成，回答就结束了。", False: "The answer ended before the search did."}
 LawCard = Callable[[str], dict[str, Any] | None]
 """Gives what a card for an article of law shows, by its address."""
@@ -108,7 +108,7 @@ class Journal:
         wanted = [
             item.url
             for item in response.results
-            if item.url not in self._cards and (response.provider == _LAWS or _LAWS in item.engines)
+            if item.url not in self._cards and (response.provider == LAWS or LAWS in item.engines)
         ]
         if wanted:
             cards = await asyncio.to_thread(lambda: [self._law_card(url) for url in wanted])
@@ -135,8 +135,8 @@ class Journal:
                 attempts=self._receipt(response.attempts),
             )
         )
-        if response.provider == _LAWS:
-            shown = tuple(replace(item, engines=(_LAWS,)) for item in shown)
+        if response.provider == LAWS:
+            shown = tuple(replace(item, engines=(LAWS,)) for item in shown)
         self.sources(number, zip(numbers, shown, strict=True))
 
     def sources(self, round_number: int, numbered: Iterable[tuple[int, SearchResultItem]]) -> None:
@@ -202,7 +202,7 @@ class Journal:
             round=round_number,
             published_at=item.published_at,
             engines=item.engines,
-            law=self._cards.get(item.url) if _LAWS in item.engines else None,
+            law=self._cards.get(item.url) if LAWS in item.engines else None,
         )
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:

@@ -22,7 +22,7 @@ from qiusuo.legal.paragraphs import Piece, pieces_of
 from qiusuo.legal.ranking import question_tokens
 from qiusuo.legal.references import LawMention, Reference, find_references
 from qiusuo.legal.results import LegalAnswer, RegulationResult
-from qiusuo.legal.script import from_english, simplified
+from qiusuo.legal.script import from_english, has_han, simplified
 from qiusuo.legal.standing import Standing
 from qiusuo.legal.validity import best_for
 from qiusuo.legal.wording import legal_pairs
@@ -40,7 +40,7 @@ _WANTS_INTERPRETATION = re.compile(r"立法解释|人大.*解释|(?:条|款|项)
 # 民法典全文, 婚姻法现在还有效吗, 公司法什么时候施行: the law as a whole is asked for.
 _ABOUT_THE_LAW = re.compile(
     r"的?\s*(?:全文(?:下载)?|原文|条文|目录|版本|(?:一共|总共)?有?(?:多少|几)条"
-    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)*"
+    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)*+"
     r"|(?:是)?(?:什么时候|何时|哪天|哪年)(?:开始)?(?:施行|实施|生效|公布|颁布|修[订正改]|废止|失效)的?)\s*[了吗么呢?？]*$"
 )
 # 工伤保险条例 is a name, 关于试用期的规定 a question: a name that the index lacks is not answered with other laws.
@@ -49,7 +49,6 @@ _SURELY_A_NAME = re.compile(
     r"|修正案\(?[一二三四五六七八九十\d]{1,3}\)?)$"
     r"|^(?!.*(?:什么|哪些|如何|怎么|是否|吗)).{2,}(?:司法|制度)解释(?:\(?[一二三四五六七八九十\d]{1,2}\)?)?$"
 )
-_HAN = re.compile("[\u4e00-\u9fff]")
 Answer = LegalAnswer[RegulationResult]
 
 
@@ -328,7 +327,7 @@ def _unknown_law(reference: Reference) -> str:
 def _coverage(question: str, articles: list[Article]) -> float:
     """Return how much of the question, its pairs of characters or the law's for them, one of the articles holds."""
     pairs = {token for token in question_tokens(question) if len(token) > 1}
-    if not _HAN.search(question):
+    if not has_han(question):
         return 0.0  # the texts are Chinese
     if not pairs:
         return 1.0

@@ -92,13 +92,18 @@ def _converter() -> Callable[[str], str]:
     return convert
 
 
+def has_han(text: str) -> bool:
+    """Tell whether a text has a Chinese character at all."""
+    return bool(_HAN.search(text))
+
+
 def from_english(query: str) -> tuple[str, bool] | None:
     """Return a question for a law of China by its English name in Chinese, and whether it says that China's is meant.
 
     ``Article 577 of the PRC Civil Code`` is 民法典第577条. None where it asks for something else as well, or for
     another country's: a search of the web knows more about that.
     """
-    if _HAN.search(query):
+    if has_han(query):
         return None
     words = re.sub(r"\s+", " ", query.lower().replace("labour", "labor"))
     found = list(_NAMES.finditer(words))

@@ -17,13 +17,13 @@ from qiusuo.legal.index import IndexHandle
 from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.legal.results import CaseResult, LegalAnswer, Origin, RegulationResult
 from qiusuo.models import SearchType
+from qiusuo.roster import LAWS
 from qiusuo.service import SearchService
 from qiusuo.tools.render import neutral, one_line, today, untrusted
 from qiusuo.tools.specs import ToolOutput, ToolSpec
 
 LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
-_OWN_ENGINE = "laws"
 WEB_NOTE = "本地索引没有结果，以下来自网络检索（限定法律站点），请核对原文。"
 NO_INDEX_NOTE = "没有本地法律索引（运行 qiusuo legal install 可安装），以下来自网络检索。"
 
@@ -131,7 +131,7 @@ class LegalSearch:
         if self.service is None:
             raise ConfigurationError("There is no legal index.", fix="Run: qiusuo legal install")
         response = await self.service.asearch(words, type=search_type, num_results=limit, user=user)
-        if answer is not None and response.provider == _OWN_ENGINE:
+        if answer is not None and response.provider == LAWS:
             return answer  # the same index, asked without the day that was wanted
         notes = (*answer.notes, WEB_NOTE) if answer is not None else (NO_INDEX_NOTE,)
         results = tuple(convert(item) for item in response.results[:limit])
