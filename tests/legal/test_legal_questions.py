@@ -152,6 +152,18 @@ def test_the_law_of_others_and_drafts(ask: RegulationSearch, query: str) -> None
     assert answer.notes[0].startswith("索引中没有")
 
 
+def test_a_law_is_kept_for_the_next_sentence(ask: RegulationSearch) -> None:
+    answer = ask.search("茶叶法第三条规定了什么？第二条呢？")
+    assert [result.article_number for result in answer.results] == ["第三条", "第二条"]
+    assert answer.notes == ("把第二条理解为《茶叶法》的条文。",)
+
+
+def test_one_of_ours_and_one_of_others(ask: RegulationSearch) -> None:
+    answer = ask.search("茶叶法和德国民法典")
+    assert [result.law_name for result in answer.results] == ["中华人民共和国茶叶法"]
+    assert answer.notes == ("索引中没有《德国民法典》：只有中国法律。",)
+
+
 @pytest.mark.parametrize(
     ("query", "pinned"),
     [

@@ -108,7 +108,7 @@ def law_named(text: str, find_law: FindLaw) -> Reference | None:
     named = law_before(text, find_law)
     whole = not text[: named.start].strip(" 《")
     foreign = named.mention is LawMention.UNKNOWN and any(
-        _ELSEWHERE.search(named.law_name[:end]) for end in range(2, len(named.law_name))
+        _ELSEWHERE.fullmatch(named.law_name[:end]) for end in range(2, len(named.law_name))
     )
     return named if whole and (named.mention is LawMention.NAMED or foreign) else None
 

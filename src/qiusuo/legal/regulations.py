@@ -117,8 +117,13 @@ class RegulationSearch:
         results: list[RegulationResult] = []
         notes: list[str] = []
         unknown = False
+        law: Reference | None = None
         for reference in references:
+            if reference.mention is LawMention.NONE and law is not None:  # 民法典第577条怎么说？第584条呢？
+                notes.append(f"把{article_label(reference.number)}理解为《{law.law_name}》的条文。")
+                reference = _of_law(reference, law)  # noqa: PLW2901 - the same reference, with its law
             if reference.mention is LawMention.NAMED:
+                law = reference
                 found, said = self._look_up(reference, day)
                 results += found
                 notes += said
@@ -138,11 +143,7 @@ class RegulationSearch:
         numbers = "、".join(article_label(reference.number) for reference in references)
         law = law_for(references[0], laws_in(query, self.index.names.find), query)
         if law is not None:
-            named = [
-                replace(found, mention=law.mention, law_name=law.law_name, law_ids=law.law_ids, edition=law.edition)
-                for found in references
-            ]
-            answer = self._by_number(query, named, day)
+            answer = self._by_number(query, [_of_law(found, law) for found in references], day)
             return replace(answer, notes=(f"把{numbers}理解为《{law.law_name}》的条文。", *answer.notes))
         note = f"没有指明是哪部法律的{numbers}，以下按文字检索；请写明法律名称，例如“民法典第五百七十七条”。"
         found = self._by_words(query, day, limit)
@@ -210,7 +211,7 @@ class RegulationSearch:
         if whole is not None and whole.law_ids and (named is None or named.edition != CURRENT):
             return self._as_a_whole(query, [whole], day)
         if whole is not None and whole.mention is LawMention.UNKNOWN:
-            return Answer(query, (), (f"索引中没有《{whole.law_name}》：只有中国法律。",))
+            return Answer(query, (), (_only_ours(whole),))
         several = [law_named(part, find) for part in _BETWEEN_NAMES.split(query)]
         if len(several) > 1 and all(several):
             return self._as_a_whole(query, [law for law in several if law], day)
@@ -232,6 +233,8 @@ class RegulationSearch:
         results: list[RegulationResult] = []
         notes: list[str] = []
         for reference in named:
+            if not reference.law_ids:
+                notes.append(_only_ours(reference))
             for law_id in reference.law_ids:
                 law, held = self.index.store.laws[law_id], self.index.store.versions_of(law_id)
                 versions = reference.edition.of(held, day)
@@ -313,6 +316,16 @@ def _in_chinese(words: str) -> tuple[str, tuple[str, ...]]:
         return words, ()
     question, certain = meant
     return question, () if certain else (f"按中国的“{question}”理解；索引中只有中国法律。",)
+
+
+def _of_law(reference: Reference, law: Reference) -> Reference:
+    return replace(
+        reference, mention=law.mention, law_name=law.law_name, law_ids=law.law_ids, edition=law.edition, certain=True
+    )
+
+
+def _only_ours(reference: Reference) -> str:
+    return f"索引中没有《{reference.law_name}》：只有中国法律。"
 
 
 def _unknown_law(reference: Reference) -> str:
