@@ -161,7 +161,7 @@ def test_a_law_is_kept_for_the_next_sentence(ask: RegulationSearch) -> None:
 def test_one_of_ours_and_one_of_others(ask: RegulationSearch) -> None:
     answer = ask.search("茶叶法和德国民法典")
     assert [result.law_name for result in answer.results] == ["中华人民共和国茶叶法"]
-    assert answer.notes == ("索引中没有《德国民法典》：只有中国法律。",)
+    assert answer.notes == ("索引中没有《德国民法典》，没有收录该法域的法律。",)
 
 
 @pytest.mark.parametrize(

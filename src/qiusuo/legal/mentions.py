@@ -45,6 +45,7 @@ _PAPER = re.compile(
     r"(?:里面?|中|内|上)?(?:约定|规定|写)?[明着]?的?\s*$"
 )
 _DRAFT = re.compile(r"\(?(?:修[订正改])?(?:草案|征求意见稿|送审稿|建议稿)\)?$")
+# Other jurisdictions, whose laws have the same names.
 _ELSEWHERE = re.compile(
     r"(?:美国|英国|法国|德国|日本|韩国|欧盟|俄罗斯|俄国|苏联|加拿大|澳大利亚|新加坡|马来西亚|印度|印尼|越南|泰国|意大利|西班牙|瑞士|荷兰|巴西|"
     r"菲律宾|缅甸|柬埔寨|老挝|朝鲜|蒙古|巴基斯坦|土耳其|伊朗|以色列|沙特|阿联酋|埃及|南非|乌克兰|波兰|奥地利|瑞典|挪威|丹麦|芬兰|比利时|葡萄牙|"
@@ -102,15 +103,15 @@ def is_clause(before: str) -> bool:
 def law_named(text: str, find_law: FindLaw) -> Reference | None:
     """Return the law that a text is the name of, with what it says of the edition; None if it is more or less.
 
-    One of another country is given as unknown.
+    One of another jurisdiction is given as unknown.
     """
     text = as_question(text)
     named = law_before(text, find_law)
     whole = not text[: named.start].strip(" 《")
-    foreign = named.mention is LawMention.UNKNOWN and any(
+    elsewhere = named.mention is LawMention.UNKNOWN and any(
         _ELSEWHERE.fullmatch(named.law_name[:end]) for end in range(2, len(named.law_name))
     )
-    return named if whole and (named.mention is LawMention.NAMED or foreign) else None
+    return named if whole and (named.mention is LawMention.NAMED or elsewhere) else None
 
 
 def laws_in(text: str, find_law: FindLaw) -> list[Reference]:

@@ -211,7 +211,7 @@ class RegulationSearch:
         if whole is not None and whole.law_ids and (named is None or named.edition != CURRENT):
             return self._as_a_whole(query, [whole], day)
         if whole is not None and whole.mention is LawMention.UNKNOWN:
-            return Answer(query, (), (_only_ours(whole),))
+            return Answer(query, (), (_other_jurisdiction(whole),))
         several = [law_named(part, find) for part in _BETWEEN_NAMES.split(query)]
         if len(several) > 1 and all(several):
             return self._as_a_whole(query, [law for law in several if law], day)
@@ -234,7 +234,7 @@ class RegulationSearch:
         notes: list[str] = []
         for reference in named:
             if not reference.law_ids:
-                notes.append(_only_ours(reference))
+                notes.append(_other_jurisdiction(reference))
             for law_id in reference.law_ids:
                 law, held = self.index.store.laws[law_id], self.index.store.versions_of(law_id)
                 versions = reference.edition.of(held, day)
@@ -324,8 +324,8 @@ def _of_law(reference: Reference, law: Reference) -> Reference:
     )
 
 
-def _only_ours(reference: Reference) -> str:
-    return f"索引中没有《{reference.law_name}》：只有中国法律。"
+def _other_jurisdiction(reference: Reference) -> str:
+    return f"索引中没有《{reference.law_name}》，没有收录该法域的法律。"
 
 
 def _unknown_law(reference: Reference) -> str:
