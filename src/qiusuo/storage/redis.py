@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 OPERATION_TIMEOUT = 0.5
+# The first operation of a process also loads the client and connects, on a machine that may be busy starting up.
+FIRST_OPERATION_TIMEOUT = 2.0
 MAX_CONNECTIONS = 32
 RETRY_AFTER_FAILURE = 5.0
 PREFIX = "qiusuo:"
@@ -56,14 +58,16 @@ class SharedState:
         self._clock = clock
         self._away_until = 0.0
         self._away = False
+        self._tried = False
         # Whoever finds all connections busy waits for one instead of opening more.
         self.pools: PerLoop[BlockingConnectionPool] = PerLoop(
             lambda: BlockingConnectionPool.from_url(
                 address,
                 max_connections=MAX_CONNECTIONS,
-                timeout=OPERATION_TIMEOUT,
-                socket_timeout=OPERATION_TIMEOUT,
-                socket_connect_timeout=OPERATION_TIMEOUT,
+                # The watch below is stricter once the first operation is over.
+                timeout=FIRST_OPERATION_TIMEOUT,
+                socket_timeout=FIRST_OPERATION_TIMEOUT,
+                socket_connect_timeout=FIRST_OPERATION_TIMEOUT,
             ),
             self._close,
         )
@@ -81,8 +85,9 @@ class SharedState:
         """Run anything that talks to this Redis under the same watch (the limits library has its own connection)."""
         if self._clock() < self._away_until:
             raise SharedStateGone
+        patience = OPERATION_TIMEOUT if self._tried else FIRST_OPERATION_TIMEOUT
         try:
-            async with asyncio.timeout(OPERATION_TIMEOUT):
+            async with asyncio.timeout(patience):
                 value = await operation()
         except self._faults as error:
             self._away_until = self._clock() + RETRY_AFTER_FAILURE
@@ -92,6 +97,8 @@ class SharedState:
                     "Redis is away (%s): this process goes on with its own cache and limits", type(error).__name__
                 )
             raise SharedStateGone from None
+        finally:
+            self._tried = True
         if self._away:
             self._away = False
             logger.warning("Redis is back: cache and limits are shared again")
