@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Playwright, Route, ViewportSize, expect
+from playwright.sync_api import Error as PlaywrightError
 
 from chat_world import scripted
 from chromium import browser_settings, with_chromium
@@ -171,11 +172,13 @@ class Screen:
         self.world = world
         self.outside: list[str] = []
         self.errors: list[str] = []
+        self.requests: list[str] = []
         page.on("request", self._seen)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda message: self._said(message.type, message.text))
 
     def _seen(self, request: Any) -> None:
+        self.requests.append(f"{request.method} {urlsplit(request.url).path}")
         if not request.url.startswith((self.world.url, "data:", "blob:")):
             self.outside.append(request.url)
 
@@ -212,6 +215,7 @@ class Screen:
 
     def send(self, text: str) -> None:
         self.page.locator("#question").fill(text)
+        expect(self.page.locator("#question")).to_have_value(text)
         self.page.locator("#question").press("Enter")
 
     def ask(self, text: str) -> Locator:
@@ -237,6 +241,21 @@ class Screen:
         expect(cards).to_have_count(len(laws))
         return cards
 
+    def seen_last(self) -> str:
+        """Return what a person would tell of the tab when something went wrong in it."""
+        looks = """() => ({
+          address: location.href,
+          typed: document.getElementById("question")?.value,
+          focus: document.activeElement?.outerHTML.slice(0, 120),
+          toasts: [...document.querySelectorAll(".toast")].map((one) => one.textContent),
+          main: document.querySelector("main")?.innerText.slice(0, 400),
+        })"""
+        try:
+            found = self.page.evaluate(looks)
+        except PlaywrightError as error:
+            found = f"the tab cannot be asked: {error}"
+        return f"the tab: {found}\nits errors: {self.errors}\nits last requests: {self.requests[-12:]}"
+
     def ended(self) -> Locator:
         expect(self.turn.locator(".turn-foot")).to_be_visible(timeout=15_000)
         return self.turn
@@ -253,5 +272,8 @@ def screen(browser: Browser, world: PageWorld, *, phone: bool = False, **options
         yield shown.open()
         assert shown.outside == []
         assert shown.errors == []
+    except Exception as error:
+        error.add_note(shown.seen_last())
+        raise
     finally:
         context.close()

@@ -3,7 +3,7 @@ import { ApiError, call, health, refusedWith, sessionPath } from "./api.js";
 import { announce, onAnnounced } from "./browser.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, defaultSettings, getState, say, toast } from "./store.js";
-import { UNSENT, attach, detach } from "./turns.js";
+import { UNSENT, attach, detach, turnsBegun } from "./turns.js";
 
 /** @import { Session, SessionInfo, Settings } from "./types.js" */
 
@@ -24,6 +24,9 @@ let before = defaultSettings();
 let place = 0;
 /** The conversation that is shown or being fetched; blank for a new one. */
 let target = "";
+/** Looks at conversations, counted: one that comes after a later one is not shown. */
+let looks = 0;
+let lookShown = 0;
 /** It is being fetched; what is asked or set meanwhile is meant for it. @type {Promise<unknown>} */
 let opened = Promise.resolve();
 
@@ -81,8 +84,8 @@ export function watchOtherTabs() {
   onPreferences(() => void loadHealth()); // it is told in the reader's language
   onAnnounced((session) => {
     void refreshHistory();
-    const { current } = getState();
-    if (session && current?.id === session) void load(session).catch(() => {});
+    // Also when it is just being opened: what is fetched may be older than what is told.
+    if (session && session === target) void opened.then(() => (session === target ? load(session) : undefined)).catch(() => {});
   });
   setInterval(watchRepairs, UNWELL_MS);
   document.addEventListener("visibilitychange", () => document.hidden || void refresh());
@@ -143,15 +146,20 @@ export function gone() {
  */
 async function load(id) {
   const mine = place;
+  const begun = turnsBegun();
+  const look = ++looks;
   /** @type {Session | null} */
   const found = await call("GET", sessionPath(id)).catch((error) => {
     if (refusedWith(error, 404)) return null;
     throw error;
   });
-  if (mine !== place) return;
+  if (mine !== place || look < lookShown) return;
   if (!found) return gone();
+  lookShown = look;
   const { turns, ...info } = found;
   const { live, current, turns: shown } = getState();
+  // Asked and answered while this look was on its way: it does not know of that.
+  if (!live && begun !== turnsBegun()) return load(id);
   // A question that did not get through is known here only.
   const unsent = current?.id === id ? shown.filter((turn) => turn.id.startsWith(UNSENT)) : [];
   const asLong = current?.id === id && shown.length === turns.length + unsent.length;

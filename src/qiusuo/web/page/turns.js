@@ -18,11 +18,18 @@ export const UNSENT = "unsent-";
 
 /** What is followed just now. @type {Following | null} */
 let following = null;
+let begun = 0;
+
+/** @returns {number} how many turns were asked or followed so far: what was fetched before the last one is old */
+export function turnsBegun() {
+  return begun;
+}
 
 /** One turn being followed: its record grows with the events and is shown once per frame. */
 class Following {
   /** @param {string} session blank while it is being made @param {Turn} turn */
   constructor(session, turn) {
+    begun++;
     this.session = session;
     /** What stood there when it was asked. */
     this.before = getState().turns;
