@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -66,6 +67,11 @@ def answer(question: str, pages: Pages, *, note: bool = False) -> str:
     return ExtractiveModel(note=note).invoke(asked(question, pages)).text
 
 
+def quoted(said: str) -> list[int]:
+    """The numbers that an answer cites, in its order."""
+    return [int(number) for number in re.findall(r"\[(\d+)\]", said)]
+
+
 class TestQuoting:
     def test_the_sentence_that_answers_with_all_its_sources(self) -> None:
         assert answer("Python 3.14 什么时候发布？", PYTHON) == "Python 3.14 于 2025 年 10 月 7 日正式发布。 [1][2]"
@@ -84,6 +90,27 @@ class TestQuoting:
     def test_an_article_of_law_stays_whole_and_has_its_name(self) -> None:
         title = "中华人民共和国劳动合同法 第十九条"
         assert answer("试用期最长多久？", [(title, ARTICLE)]) == f"{title}：{ARTICLE} [1]"
+
+    def test_of_articles_the_first_two_stand_in_the_order_of_the_index(self) -> None:
+        pages = [
+            ("民法典 第一千零四十九条", "要求结婚的男女双方应当亲自到婚姻登记机关申请结婚登记。"),
+            ("某法 第二条", "可以要求返还财物。"),
+            ("公务员法 第七十七条", "彩礼可以要回来，彩礼可以要回来。"),
+        ]
+        assert quoted(answer("彩礼可以要回来吗？", pages)) == [1, 2]
+
+    def test_where_a_number_is_asked_for_one_of_them_has_it(self) -> None:
+        pages = [
+            ("民法典 第一百九十二条", "诉讼时效期间届满的，义务人可以提出不履行义务的抗辩。"),
+            ("民法典 第一百九十五条", "有下列情形之一的，诉讼时效中断。"),
+            ("民法典 第一百八十八条", "向人民法院请求保护民事权利的诉讼时效期间为三年。"),
+        ]
+        assert quoted(answer("诉讼时效是几年？", pages)) == [1, 3]
+        assert quoted(answer("诉讼时效怎样中断？", pages)) == [1, 2]
+
+    def test_articles_that_were_asked_for_are_all_quoted(self) -> None:
+        pages = [(f"某法 第{number}条", f"这是第{number}项规定，内容各不相同。" * 20) for number in "一二三四五"]
+        assert quoted(answer("某法第一条到第五条", pages)) == [1, 2, 3, 4, 5]
 
     def test_it_is_short(self) -> None:
         pages = [(f"Tea {n}", " ".join(f"Tea number {n}-{m} is green and hot." for m in range(9))) for n in range(5)]
