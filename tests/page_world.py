@@ -225,7 +225,7 @@ class Screen:
         expect(self.page.locator("article.turn")).to_have_count(before + 1)
         return self.ended()
 
-    def show_laws(self, laws: Sequence[Mapping[str, str]] = LAWS) -> Locator:
+    def show_laws(self, laws: Sequence[Mapping[str, Any]] = LAWS) -> Locator:
         """Look at the conversation again, with these laws as its first sources; return their cards."""
 
         def with_laws(route: Route) -> None:

@@ -315,3 +315,16 @@ def test_an_article_of_law_has_a_card_of_its_own(chromium: Browser) -> None:
         expect(card.locator(".badge")).to_have_text("现行有效")
         expect(card).to_contain_text("第八章 违约责任 · 版本 2020-05-28 · 施行日期 2021年1月1日")
         expect(card.locator("blockquote")).to_have_text(LAWS[0]["content"])
+        expect(card.locator(".law-remark")).to_have_count(0)
+
+
+def test_what_is_known_of_an_article_s_version_stands_below_it(chromium: Browser) -> None:
+    with PageWorld(Reply.text("见[1]。")) as world, screen(chromium, world) as page:
+        page.turn_search_on()
+        page.ask("劳动法21条")
+        note = "来源未给出本版本的施行日期，以公布日期代替。"
+        law = {**LAWS[0], "effectiveDate": "2018-12-29", "dateBasis": "published", "notes": [note]}
+        card = page.show_laws([law])
+        expect(card).to_contain_text("公布日期 2018年12月29日")
+        expect(card).not_to_contain_text("施行日期 2018")
+        expect(card.locator(".law-remark")).to_have_text(note)

@@ -174,16 +174,9 @@ def _print_report(report: ImportReport, folder: IndexFolder) -> None:
 
 def _print_laws(answer: LegalAnswer[RegulationResult], *, as_json: bool) -> Exit:
     def lines(result: RegulationResult) -> list[str]:
+        published = result.version and f"{result.version} 公布"
         facts = " · ".join(
-            part
-            for part in (
-                result.status,
-                result.effective_date and f"{result.effective_date} 起施行",
-                result.version and f"{result.version} 公布",
-                result.chapter,
-                result.source,
-            )
-            if part
+            filter(None, dict.fromkeys((result.status, result.since, published, result.chapter, result.source)))
         )
         cited = [
             f"  {item.words or '引用'} {item.law_name} {item.article_number}: {item.brief}" for item in result.cited

@@ -73,10 +73,7 @@ class LawsEngine(SearchEngine):
 
         # That a day is the one of publication is a fact of the title, not worth a remark behind every quotation.
         remarks = [note for note in result.notes if note not in DATE_NOTES.values()]
-        begun = "起施行" if len(remarks) == len(result.notes) else "公布"
-        facts = "，".join(
-            part for part in (result.status, result.effective_date and f"{result.effective_date} {begun}") if part
-        )
+        facts = "，".join(part for part in (result.status, result.since) if part)
         title = f"{result.law_name} {result.article_number}".rstrip() + (f"（{facts}）" if facts else "")
         # What we say about the law is told apart from what it says, so that nobody quotes it as law.
         notes = "".join(remarks)

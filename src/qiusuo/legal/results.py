@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
+from qiusuo.legal.models import DateBasis
 from qiusuo.models import SearchResultItem
 
 
@@ -52,6 +53,14 @@ class RegulationResult:
     notes: tuple[str, ...] = ()
     score: float | None = None
     origin: Origin = Origin.INDEX
+    date_basis: DateBasis = DateBasis.STATED
+
+    @property
+    def since(self) -> str:
+        """The day since which it is in force, in words; where only the day of publication is known, that one."""
+        if not self.effective_date:
+            return ""
+        return f"{self.effective_date} {'公布' if self.date_basis is DateBasis.PUBLISHED else '起施行'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape; optional fields only where they are known."""
@@ -72,6 +81,7 @@ class RegulationResult:
             "successor": self.successor,
             "cited": [article.to_dict() for article in self.cited],
             "notes": list(self.notes),
+            "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
         data |= {name: value for name, value in optional.items() if value}
         if self.score is not None:

@@ -66,6 +66,7 @@ class Standing:
                 *_status_notes(version, record, state, day),
                 *_amendment_notes(begun, changes),
             ),
+            date_basis=version.basis,
         )
 
     def no_text(self, law: Law, day: str, asked: str = "") -> str:

@@ -205,9 +205,7 @@ def regulations_text(answer: LegalAnswer[RegulationResult]) -> str:
     """Return laws and articles as numbered text for a model."""
     entries = []
     for number, result in enumerate(answer.results, 1):
-        facts = "，".join(
-            part for part in (result.status, result.effective_date and f"{result.effective_date}起施行") if part
-        )
+        facts = "，".join(part for part in (result.status, result.since) if part)
         lines = [f"[{number}] {neutral(result.law_name)} {result.article_number}" + (f"（{facts}）" if facts else "")]
         lines += [f"    {neutral(part)}" for part in (result.excerpt or result.content).split("\n")]
         # Paragraphs of the article itself stand above, unless a piece of it was asked for.

@@ -80,6 +80,9 @@ class RegulationAnswer(CamelModel):
     article_number: str
     content: str
     effective_date: str = Field(description="When this version took effect.")
+    date_basis: Literal["", "published"] = Field(
+        "", description="`published`: that day is the one of publication, the source does not tell the other."
+    )
     source: str
     origin: Literal["index", "web"]
     status: str = Field("", description="`现行有效`, `已修改`, `已废止` or `尚未生效`.")

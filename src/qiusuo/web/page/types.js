@@ -56,6 +56,8 @@
  * @property {string} [version]
  * @property {string} [chapter]
  * @property {string} [effectiveDate]
+ * @property {string} [dateBasis] "published": that day is the one of publication
+ * @property {string[]} [notes] what a reader must know of this version
  * @property {string} [content]
  *
  * @typedef {object} Source

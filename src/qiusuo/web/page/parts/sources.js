@@ -77,6 +77,7 @@ function tone(status) {
 /** An article of law: its words, whether it is in force, and since when. @param {{source: Source, law: Law}} props */
 function LawCard({ source, law }) {
   const title = [law.lawName, law.articleNumber].filter(Boolean).join(" ");
+  const published = law.dateBasis === "published";
   return html`
     <li class="card law">
       <p class="card-title">
@@ -88,11 +89,12 @@ function LawCard({ source, law }) {
         ${listed(
           law.chapter,
           law.version && `${t("lawVersion")} ${law.version}`,
-          law.effectiveDate && `${t("lawEffective")} ${formatDay(law.effectiveDate)}`,
+          law.effectiveDate && `${t(published ? "lawPublished" : "lawEffective")} ${formatDay(law.effectiveDate)}`,
           source.domain,
         )}
       </p>
       <blockquote class="law-text" tabindex="0">${law.content || source.snippet}</blockquote>
+      ${(law.notes ?? []).map((remark) => html`<p key=${remark} class="law-remark">${remark}</p>`)}
     </li>
   `;
 }

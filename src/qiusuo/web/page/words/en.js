@@ -132,6 +132,7 @@ export default {
   added: "Citation added by the system, not written by the model",
   lawVersion: "Version",
   lawEffective: "In force from",
+  lawPublished: "Published",
   usageSearches: "searched {count}×",
   usageTokens: "{count} tokens",
   token: "Access token",

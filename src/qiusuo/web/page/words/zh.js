@@ -132,6 +132,7 @@ export default {
   added: "引用由系统补充，非模型所写",
   lawVersion: "版本",
   lawEffective: "施行日期",
+  lawPublished: "公布日期",
   usageSearches: "{count} 次搜索",
   usageTokens: "{count} tokens",
   token: "访问令牌",
