@@ -13,6 +13,7 @@ from qiusuo.legal.models import ArticleDraft, ArticleNumber, LawDocument
 from qiusuo.legal.numbers import read_label
 from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.legal.results import RegulationResult
+from qiusuo.tools.legal import regulations_text
 
 pytest_plugins = ["legal_fixtures"]
 
@@ -63,6 +64,7 @@ STATUTES = (
         "2021-01-01",
         (("第一条", "本法自2021年1月1日起施行。《中华人民共和国算盘法》同时废止。"),),
     ),
+    Statute("中华人民共和国钟表法", "2018-12-29", "1995-01-01", (("第一条", "钟表准时。"),)),
     Statute("中华人民共和国邮差法", SOURCE_DAY, "2024-08-01", (("第一条", "邮差送信。"),)),
 )
 
@@ -100,6 +102,14 @@ class TestDaysOfEffect:
     def test_a_law_that_begins_with_its_publication_stays(self, ask: RegulationSearch) -> None:
         assert first(ask, "筷子法第一条").effective_date == "2020-06-01"
         assert first(ask, "筷子法第一条").notes == ()
+
+    def test_a_day_of_publication_is_never_called_the_day_of_effect(self, ask: RegulationSearch) -> None:
+        answer = ask.search("钟表法第一条")
+        [result] = answer.results
+        assert (result.effective_date, result.to_dict()["dateBasis"]) == ("2018-12-29", "published")
+        assert "以公布日期代替" in said(result)
+        assert "第一条（现行有效，2018-12-29 公布）" in regulations_text(answer)
+        assert "dateBasis" not in first(ask, "筷子法第一条").to_dict()
 
     def test_deriving_again_changes_nothing(self, index: LegalIndex, tmp_path: Path) -> None:
         file = write_statutes(tmp_path / "laws.db", STATUTES)
