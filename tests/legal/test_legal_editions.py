@@ -95,3 +95,19 @@ def test_a_year_that_belongs_to_the_name(said: str) -> None:
     assert named is not None
     assert named.law_ids == (1,)
     assert TABLE.find("宪法修正案") == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "edition"),
+    [
+        ("公司法第142条（2018修正）", Edition(2018, stated=True)),
+        ("公司法第142条 2018年", Edition(2018)),
+        ("公司法第142条，2018版", Edition(2018)),
+        ("公司法第142条修订前怎么规定", Edition(age=Age.OLD)),
+        ("公司法第142条 2018年以后的案例", CURRENT),
+        ("公司法第142条2018号", CURRENT),
+    ],
+)
+def test_what_is_said_behind_the_article(said: str, edition: Edition) -> None:
+    (reference,) = find_references(said, TABLE.find)
+    assert reference.edition == edition

@@ -192,7 +192,17 @@ def test_a_clause_of_a_paper_is_no_article(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["美国刑法第一条", "日本《刑法》第199条", "德国民法典第823条", "中华民国刑法第271条", "香港公司法第10条"]
+    "text",
+    [
+        "美国刑法第一条",
+        "日本《刑法》第199条",
+        "德国民法典第823条",
+        "中华民国刑法第271条",
+        "香港公司法第10条",
+        "在日本，刑法第199条",
+        "新西兰的刑法第一条",
+        "蒙古刑法第一条",
+    ],
 )
 def test_the_law_of_others_is_not_ours(text: str) -> None:
     (reference,) = read(text)

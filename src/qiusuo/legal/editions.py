@@ -39,10 +39,11 @@ _AFTER: Final = re.compile(
     rf"|(?:{_OPEN}\s*(?P<new>新版?)|{_OPEN}?(?P<newest>(?:最新|新)(?:版本?|修[订正])))"
     rf")\s*{_CLOSE}?(?P<quote>\s*》)?的?\s*$"
 )
-# What stands behind an article is of its law: 仲裁法第16条（2017修正）, 第16条修订前怎么规定.
+# What stands behind an article is of its law: 仲裁法第16条（2017修正）, 第16条修订前怎么规定, 第16条 2017年.
 _BEHIND: Final = re.compile(
     rf"^\s*(?:{_OPEN}\s*(?:{_YEAR}{_DAY}\s*{_STATED}?|(?P<old>[旧原]版?|{_BEFORE_CHANGE}))[^()〔〕]{{0,6}}{_CLOSE}"
-    rf"|的?(?P<former>旧版|{_BEFORE_CHANGE})|的?{_BOTH})"
+    rf"|的?(?P<former>旧版|{_BEFORE_CHANGE})|的?{_BOTH}"
+    rf"|[\s,]+{_YEAR.replace('year', 'trailing')}(?:年|年?版)?\s*$)"
 )
 _TURN_OF_CENTURY: Final = 49
 
@@ -113,8 +114,8 @@ def edition_behind(words: str) -> Edition:
 
 def _read(found: re.Match[str]) -> Edition:
     said = {name: value for name, value in found.groupdict().items() if value}
-    if "year" in said or "within" in said:
-        year = said.get("year") or said["within"]
+    year = said.get("year") or said.get("within") or said.get("trailing")
+    if year:
         value = int(year) if year.isdecimal() else int(han_number(year) or 0)
         return Edition(value, "stated" in said or "within" in said)
     if "short" in said or "shorter" in said:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from itertools import islice
 
 from qiusuo.legal.editions import CURRENT, Edition, edition_after, edition_before
+from qiusuo.legal.elsewhere import begins_elsewhere, elsewhere_before
 from qiusuo.legal.models import ArticleNumber
 from qiusuo.legal.names import looks_like_law, name_key
 from qiusuo.legal.numbers import folded
@@ -28,6 +29,7 @@ _ENGLISH_ARTICLE = re.compile(r"\bart(?:icle|\.)?\s*(\d{1,4})\b", re.IGNORECASE)
 _OTHER_QUOTES = str.maketrans("「」『』", "《》《》")
 # What may stand between a law's name and its article.
 _FILLER = re.compile(r"(?:\s|的|之|中|里|里面|规定的|:|,|》|〉|关于|从|自|\()+$")
+_AFTER_QUOTES = re.compile(r"(?:\s|的|之|中|里|规定的|:|\()+$")
 # 第三编, 第三编合同第二分编典型合同: with their titles.
 _PART = re.compile(r"(?:(?:第[^第,。;、]{1,4}[编章节][^第,。;、\s]{0,10}\s*)+|编|总则|分则)\s*$")
 _LONGEST_PART_NAME = 6  # 婚姻家庭编, 侵权责任编
@@ -45,12 +47,6 @@ _PAPER = re.compile(
     r"(?:里面?|中|内|上)?(?:约定|规定|写)?[明着]?的?\s*$"
 )
 _DRAFT = re.compile(r"\(?(?:修[订正改])?(?:草案|征求意见稿|送审稿|建议稿)\)?$")
-# Other jurisdictions, whose laws have the same names.
-_ELSEWHERE = re.compile(
-    r"(?:美国|英国|法国|德国|日本|韩国|欧盟|俄罗斯|俄国|苏联|加拿大|澳大利亚|新加坡|马来西亚|印度|印尼|越南|泰国|意大利|西班牙|瑞士|荷兰|巴西|"
-    r"菲律宾|缅甸|柬埔寨|老挝|朝鲜|蒙古|巴基斯坦|土耳其|伊朗|以色列|沙特|阿联酋|埃及|南非|乌克兰|波兰|奥地利|瑞典|挪威|丹麦|芬兰|比利时|葡萄牙|"
-    r"希腊|墨西哥|阿根廷|新西兰|中华民国|民国|台湾(?:地区)?|香港|澳门)的?$"
-)
 _HANGS_ON = re.compile(r"[里中的关有在规,，\s(]|$")
 # Where a name ends that stands anywhere; what follows may make another law of it.
 _NAME_END = re.compile(r"法典|法(?!典)|条例|修正案|规定|解释|办法")
@@ -108,9 +104,7 @@ def law_named(text: str, find_law: FindLaw) -> Reference | None:
     text = as_question(text)
     named = law_before(text, find_law)
     whole = not text[: named.start].strip(" 《")
-    elsewhere = named.mention is LawMention.UNKNOWN and any(
-        _ELSEWHERE.fullmatch(named.law_name[:end]) for end in range(2, len(named.law_name))
-    )
+    elsewhere = named.mention is LawMention.UNKNOWN and begins_elsewhere(named.law_name)
     return named if whole and (named.mention is LawMention.NAMED or elsewhere) else None
 
 
@@ -176,10 +170,10 @@ def _quoted_law(sentence: str, find_law: FindLaw, nothing: Reference) -> Referen
     if name_key(name) != name_key(bare) and find_law(name):
         bare, inner, after = name, CURRENT, CURRENT  # 宪法修正案(1988年): the year belongs to the name
     head, ahead = edition_before(sentence[:start])
-    where = _ELSEWHERE.search(head)
+    where = elsewhere_before(head)
     ids = () if where else find_law(bare)
     if not ids:
-        said, begin = (where[0] + name, where.start()) if where else (name, start)
+        begin, said = (where[0], where[1] + name) if where else (start, name)
         return replace(nothing, mention=LawMention.UNKNOWN, law_name=said, start=begin)
     edition = next((said for said in (after, inner, ahead) if said != CURRENT), CURRENT)
     return replace(nothing, mention=LawMention.NAMED, law_name=name, law_ids=ids, edition=edition, start=len(head))
@@ -198,8 +192,9 @@ def _bare_law(sentence: str, find_law: FindLaw, nothing: Reference) -> Reference
             continue
         start, ids = known
         head, ahead = edition_before(candidate[:start])
-        if _ELSEWHERE.search(head):
-            return None
+        if where := elsewhere_before(head):
+            said = where[1] + candidate[start:]
+            return replace(nothing, mention=LawMention.UNKNOWN, law_name=said, start=where[0])
         certain = not head or bool(_LEAD_IN.search(head))
         return replace(
             nothing,
@@ -223,7 +218,7 @@ def _without_parts(text: str) -> Iterator[str]:
 
 def _quoted_at_end(tail: str) -> tuple[int, str] | None:
     """Return where the name in 《》 at the end of ``tail`` begins, and the name; inner 〈〉 or 《》 belong to it."""
-    bare = re.sub(r"(?:\s|的|中|里|之|规定的|:|\()+$", "", tail)
+    bare = _AFTER_QUOTES.sub("", tail)
     # (一) stands behind the bracket as often as inside.
     number = re.search(r"》\s*(\([一二三四五六七八九十\d]{1,3}\))$", bare)
     if number:

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from qiusuo.legal.crimes import names_crime
+from qiusuo.legal.elsewhere import is_abroad
 from qiusuo.legal.lay import tells_trouble, wants_no_law
 from qiusuo.legal.names import KNOWN_REPEALS, SHORT_NAMES
 from qiusuo.legal.numbers import folded
@@ -95,8 +96,6 @@ _ASKED: Final = re.compile(
 _NEWS: Final = re.compile(
     r"(?:最新|有什么|有哪些|近期|最近|今[天日年])[^,。?？]{0,6}(?:新闻|消息|报道|动态|进展)|(?<!虚假)(?<!不实)(?:新闻|消息|报道)[?？\s]*$|热搜"
 )
-# The index holds the law of China.
-_FOREIGN: Final = re.compile(r"美国|英国|法国|德国|日本|韩国|欧盟|俄罗斯|加拿大|澳大利亚|新加坡|印度|联邦|国际法")
 
 
 def looks_legal(query: str) -> bool:
@@ -119,7 +118,7 @@ def looks_legal(query: str) -> bool:
     in_chinese = from_english(text)
     if in_chinese is not None:
         return in_chinese[1]
-    if _FOREIGN.search(text):
+    if is_abroad(text):  # the index holds the law of China
         return False
     if _refers_to_an_article(text):
         return True
