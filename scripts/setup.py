@@ -108,6 +108,28 @@ def bring_programs() -> "list[str]":
     ]
 
 
+def bring_for_tests(uv: str) -> "list[str]":
+    """Bring what only the tests need; return what could not be had, and what is skipped without it."""
+    problems = bring_programs()
+    if not run(VENV / BIN / "python", ROOT / "scripts" / "searxng_env.py"):
+        problems.append(
+            "SearXNG could not be installed. Skipped without it: tests/test_real_searxng.py, parts of tests/doctor."
+        )
+    if not run(VENV / BIN / "python", ROOT / "scripts" / "smollm2.py", uv):
+        problems.append(
+            "The small language model could not be had. Skipped without it: tests/chat/test_local_model.py, more."
+        )
+    if not run(VENV / BIN / "python", ROOT / "scripts" / "statutes.py", uv):
+        problems.append("The statutes could not be had. Skipped without them: tests/legal/test_legal_real_data.py.")
+    npm = shutil.which("npm")
+    if npm and not run(npm, "ci", "--no-audit", "--no-fund", "--silent", "--prefix", ROOT / "scripts" / "vendor"):
+        problems.append(
+            "The page's tools could not be installed by npm. Skipped without them: parts of tests/test_vendor.py "
+            "and tests/page/test_access.py."
+        )
+    return problems
+
+
 def main() -> int:
     """Set everything up."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -132,23 +154,7 @@ def main() -> int:
     ):
         loud(["The packages could not be installed; the lines above say why."])
         return 1
-    problems = []
-    if wanted.test:
-        problems += bring_programs()
-        if not run(VENV / BIN / "python", ROOT / "scripts" / "searxng_env.py"):
-            problems.append(
-                "SearXNG could not be installed. Skipped without it: tests/test_real_searxng.py, parts of tests/doctor."
-            )
-        if not run(VENV / BIN / "python", ROOT / "scripts" / "smollm2.py", uv):
-            problems.append(
-                "The small language model could not be had. Skipped without it: tests/chat/test_local_model.py, more."
-            )
-        npm = shutil.which("npm")
-        if npm and not run(npm, "ci", "--no-audit", "--no-fund", "--silent", "--prefix", ROOT / "scripts" / "vendor"):
-            problems.append(
-                "The page's tools could not be installed by npm. Skipped without them: parts of tests/test_vendor.py "
-                "and tests/page/test_access.py."
-            )
+    problems = bring_for_tests(uv) if wanted.test else []
     if problems:
         loud(problems)
     say("ready")

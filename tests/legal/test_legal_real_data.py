@@ -10,12 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from chat_world import SEARCH, Heard
+from qiusuo import SearchService
+from qiusuo.chat.chat import Chat
+from qiusuo.chat.context import Ask
+from qiusuo.chat.events import Sources
+from qiusuo.chat.models import open_model
+from qiusuo.config import Settings
 from qiusuo.legal.crimes import CRIMES, crimes
 from qiusuo.legal.dates import KNOWN_EFFECTIVE, read_day
 from qiusuo.legal.folder import IndexFolder, legal_folder
 from qiusuo.legal.imports import Importer
 from qiusuo.legal.index import IndexHandle, LegalIndex
-from qiusuo.legal.install import LABEL
+from qiusuo.legal.install import FILE, LABEL
 from qiusuo.legal.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.models import ArticleNumber
 from qiusuo.legal.names import KNOWN_REPEALS, SHORT_NAMES, name_key
@@ -23,22 +30,51 @@ from qiusuo.legal.numbers import article_label
 from qiusuo.legal.recognise import STATUTE_NAMES, looks_legal
 from qiusuo.legal.regulations import RegulationSearch
 
-# Read before the fixtures hide the user's settings.
-STATUTES = legal_folder(os.environ).joinpath("downloads", "china-law-0.1.1.db")
+# What scripts/statutes.py has brought, else the user's own (read before the fixtures hide their settings).
+FOLDERS = (Path(__file__).parents[2] / ".cache" / "legal", legal_folder(os.environ))
+STATUTES = next((file for folder in FOLDERS if (file := folder / "downloads" / FILE).is_file()), None)
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "legal"
 
 pytestmark = pytest.mark.xdist_group("legal-real-data")
 
 
 @pytest.fixture(scope="session")
-def statutes(tmp_path_factory: pytest.TempPathFactory) -> LegalIndex:
-    if not STATUTES.is_file():
-        pytest.skip(f"the statutes are not installed ({STATUTES}); run: qiusuo legal install --yes")
+def statutes_folder(tmp_path_factory: pytest.TempPathFactory) -> IndexFolder:
+    if STATUTES is None:
+        pytest.skip("NO STATUTES, NOT TESTED: run scripts/statutes.py")
     folder = IndexFolder(tmp_path_factory.mktemp("statutes"))
     report = Importer(folder).run([STATUTES], LABEL)
     assert report.articles > 26_000
     assert report.seconds < 60
-    return IndexHandle(folder).get()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def statutes(statutes_folder: IndexFolder) -> LegalIndex:
+    return IndexHandle(statutes_folder).get()
+
+
+@pytest.mark.parametrize(
+    ("question", "cited"),
+    [
+        ("民法典第577条", ["中华人民共和国民法典 第五百七十七条"]),
+        ("劳动合同试用期最长多久", ["中华人民共和国劳动法 第二十一条", "中华人民共和国劳动合同法 第十九条"]),
+        ("被狗咬了谁赔", ["中华人民共和国民法典 第一千二百四十五条", "中华人民共和国民法典 第一千二百五十条"]),
+        ("彩礼可以要回来吗", ["中华人民共和国民法典 第一千零四十九条"]),
+        ("民法典第1条到第3条", [f"中华人民共和国民法典 第{number}条" for number in "一二三"]),
+    ],
+)
+async def test_without_any_model_questions_are_answered_with_cited_text(
+    statutes_folder: IndexFolder, question: str, cited: list[str]
+) -> None:
+    settings = Settings.load(legal_dir=str(statutes_folder.root), provider_priority="laws")
+    async with SearchService.from_settings(settings) as service:
+        chat = Chat(service, open_model(settings))
+        heard = Heard([event async for event in chat.turn(Ask(question, SEARCH)).events()])
+        await chat.aclose()
+    places = [re.search(rf"{name}：.+ \[\[\d\]\]\(https://flk", heard.text) for name in cited]
+    assert all(places), heard.text
+    assert all(source.law for event in heard.of(Sources) for source in event.sources)
 
 
 def test_every_article_is_found_by_its_reference(statutes: LegalIndex) -> None:
