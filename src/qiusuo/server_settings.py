@@ -13,6 +13,10 @@ from pydantic_settings import NoDecode
 _TOKEN = re.compile(r"[^\s:,]+:[\x21-\x2b\x2d-\x7e]+|[\x21-\x2b\x2d-\x39\x3b-\x7e]+")
 
 
+THIS_MACHINE = "local"
+"""Owns what is asked on this machine where there are no tokens."""
+
+
 class ServerSettings(BaseModel):
     """Where ``qiusuo serve`` listens, and who may use it."""
 
@@ -46,6 +50,11 @@ class ServerSettings(BaseModel):
     def _check_tokens(cls, value: tuple[SecretStr, ...] | None) -> tuple[SecretStr, ...] | None:
         if not all(_TOKEN.fullmatch(token.get_secret_value()) for token in value or ()):
             raise ValueError("write name:token or token, in plain ASCII without blanks and commas")
+        names = [name for token in value or () for name, colon, _ in [token.get_secret_value().partition(":")] if colon]
+        if any(name == THIS_MACHINE or is_loopback(name) for name in names):
+            raise ValueError(
+                f"'{THIS_MACHINE}' and 'localhost' stand for this machine without tokens: take another name"
+            )
         return value
 
     @field_validator("allowed_hosts")

@@ -222,3 +222,11 @@ def test_answers_that_run_end_in_good_order(tmp_path: Path) -> None:
             shown = httpx.get(f"{url}/api/chat/sessions/{session}", trust_env=False).json()
         assert shown["running"] is None
         assert [(turn["state"], turn["answer"]) for turn in shown["turns"]] == [("stopped", "开头")]
+
+
+@pytest.mark.parametrize("name", ["local", "localhost", "127.0.0.1", "LocalHost"])
+def test_a_token_s_name_is_not_that_of_this_machine(name: str) -> None:
+    # Its holder would be taken for everybody who asks without tokens, and be shown their conversations.
+    with pytest.raises(ConfigurationError, match="take another name") as told:
+        Settings.load(tokens=f"{name}:tok-1")
+    assert "tok-1" not in str(told.value)

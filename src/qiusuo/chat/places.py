@@ -6,11 +6,12 @@ from collections import Counter
 from typing import Final
 
 from qiusuo.errors import ServerBusy, TooManyAtOnce
+from qiusuo.server_settings import THIS_MACHINE
 
 MAX_LIVE: Final = 500
 MAX_OF_ONE: Final = MAX_LIVE // 4
 """Nobody needs so many, but a program behind one token may have many readers; the others shall still find places."""
-NO_USER: Final = "local"
+NO_USER: Final = THIS_MACHINE
 """Owns the conversations of everybody on this machine where there are no tokens. No limit for one user applies:
 it may be one program or all the readers behind a proxy."""
 _RETRY_SECONDS: Final = 5
