@@ -231,15 +231,10 @@ def test_days_that_the_source_states_wrongly(statutes: LegalIndex, law: str, day
     [
         ("刑法第264条", "2026-11-15", "现行有效", "没有提到本条"),
         ("刑法第133条之一", "2026-11-15", "现行有效", "没有提到本条"),
-        (
-            "刑法第390条",
-            "2026-11-15",
-            "已修改",
-            "修正案（十二）》第五条修改（2024-03-01 起施行）：将刑法第三百九十条修改为",
-        ),
-        ("刑法第165条", "2026-11-15", "已修改", "国有公司、企业的董事、监事、高级管理人员"),
+        ("刑法第390条", "2026-11-15", "已修改", "修正案（十二）》条目五修改（2024-03-01 起施行）"),
+        ("刑法第165条", "2026-11-15", "已修改", "修正案（十二）》条目一修改"),
         ("刑法第390条", "2022-01-01", "现行有效", ""),
-        ("宪法第11条", "2010-01-01", "已修改", "等非公有制经济的合法的权利和利益"),
+        ("宪法第11条", "2010-01-01", "已修改", "修正案（2004年）》第二十一条修改"),
         ("宪法第11条", "1985-01-01", "现行有效", "2018-03-11"),
         ("宪法第11条", "2026-11-15", "现行有效", ""),
         ("农村土地承包法第21条", "2026-11-15", "已废止", "来源标为已废止，未给出日期和依据"),
@@ -250,10 +245,23 @@ def test_days_that_the_source_states_wrongly(statutes: LegalIndex, law: str, day
     ],
 )
 def test_how_articles_stand_on_a_day(statutes: LegalIndex, query: str, day: str, status: str, words: str) -> None:
-    (result,) = RegulationSearch(statutes).search(query, day).results
+    result, *changes = RegulationSearch(statutes).search(query, day).results
     assert result.status == status
     assert words in "".join(result.notes)
     assert result.notes or not words
+    assert bool(changes) == (status == "已修改")
+
+
+def test_an_amended_article_is_followed_by_its_new_wording(statutes: LegalIndex) -> None:
+    search = RegulationSearch(statutes)
+    for query, day, words in (
+        ("刑法第390条", None, "将刑法第三百九十条修改为"),
+        ("刑法第165条", None, "国有公司、企业的董事、监事、高级管理人员"),
+        ("宪法第11条", "2010-01-01", "等非公有制经济的合法的权利和利益"),
+    ):
+        _, *changes = search.search(query, day).results
+        assert any(words in change.content for change in changes)
+        assert all("修正案" in change.law_name for change in changes)
 
 
 def test_repealed_laws_without_text_on_earlier_days(statutes: LegalIndex) -> None:

@@ -23,7 +23,7 @@ class LawsEngine(SearchEngine):
     """
 
     name = "laws"
-    label = "Laws on this machine 本地法律库"
+    label = "本地法律库 Local laws"
     docs_url = "https://flk.npc.gov.cn/"
     features = frozenset({Feature.LANGUAGE, Feature.REGION, Feature.INCLUDE_DOMAINS})
     costs_money = False

@@ -23,7 +23,7 @@ from qiusuo.legal.ranking import question_tokens
 from qiusuo.legal.references import LawMention, Reference, find_references
 from qiusuo.legal.results import LegalAnswer, RegulationResult
 from qiusuo.legal.script import from_english, has_han, simplified
-from qiusuo.legal.standing import Standing
+from qiusuo.legal.standing import Standing, label_of
 from qiusuo.legal.validity import best_for
 from qiusuo.legal.wording import legal_pairs
 
@@ -133,10 +133,7 @@ class RegulationSearch:
                 unknown = unknown or reference.mention is LawMention.UNKNOWN
                 notes.append(_unknown_law(reference))
         results += self._interpretations(query, references, day)
-        unique = {
-            (result.law_name, result.article_number, result.version, result.excerpt): result for result in results
-        }
-        return Answer(query, tuple(unique.values()), tuple(dict.fromkeys(notes)), final=not unknown)
+        return Answer(query, _once(results), tuple(dict.fromkeys(notes)), final=not unknown)
 
     def _number_without_law(self, query: str, references: list[Reference], day: str, limit: int) -> Answer:
         """Answer a number without a law right before it: another place of the question may name one."""
@@ -194,7 +191,7 @@ class RegulationSearch:
         results: list[RegulationResult] = []
         for version in versions:
             articles = store.articles(version, reference.number, reference.last)
-            results += (self.article_result(article, day, reference=reference) for article in articles)
+            results += [found for one in articles for found in self._with_changes(one, day, reference=reference)]
             if not articles:
                 notes.append(self.standing.no_article(version, reference))
                 continue
@@ -249,16 +246,16 @@ class RegulationSearch:
         in_force = self.index.versions_in_force(day)
         hits = self.index.rank_articles(query, limit, in_force)
         articles = self.index.store.articles_by_id([hit.id for hit in hits])
-        named = {article.id: self.article_result(article, day) for article in self._crimes(query, in_force)}
+        named = [found for one in self._crimes(query, in_force) for found in self._with_changes(one, day)]
         if not articles or _coverage(query, articles[:3]) < LEAST_COVERAGE:
-            return Answer(query, tuple(named.values()), () if named else ("索引中没有相关条文。",))
-        ranked = (
-            replace(self.article_result(article, day), score=hit.score)
+            return Answer(query, _once(named), () if named else ("索引中没有相关条文。",))
+        ranked = [
+            found
             for article, hit in zip(articles, hits, strict=True)
-            if article.id not in named
-        )
+            for found in self._with_changes(article, day, score=hit.score)
+        ]
         notes = (*self._gone(query, day), *self.standing.few_in_force(day))
-        return Answer(query, (*named.values(), *ranked)[:limit], notes)
+        return Answer(query, _once([*named, *ranked])[:limit], notes)
 
     def _gone(self, query: str, day: str) -> list[str]:
         """Say of the laws that a question names which of them have no text here: 婚姻法 彩礼."""
@@ -286,7 +283,7 @@ class RegulationSearch:
         """Return an article as it is shown."""
         version = article.version
         piece = pieces_of(article.text, reference.paragraphs, reference.items) if reference else Piece()
-        label = article_label(article.number) if article.number and "条目" not in article.label else article.label
+        label = label_of(article)
         base = self.standing.law_result(version.law, day, version=version, article=article)
         return replace(
             base,
@@ -299,6 +296,13 @@ class RegulationSearch:
             notes=(*base.notes, *piece.notes),
         )
 
+    def _with_changes(
+        self, article: Article, day: str, *, reference: Reference | None = None, score: float | None = None
+    ) -> list[RegulationResult]:
+        """Return an article with what later amendments make of it, which no text here holds."""
+        result = replace(self.article_result(article, day, reference=reference), score=score)
+        return [result, *(self.article_result(item, day) for item in self.standing.changes_of(article, day))]
+
     def law_result(self, law: Law, day: str, *, version: LawVersion | None = None) -> RegulationResult:
         """Return a law as it is shown, without the text of an article."""
         return self.standing.law_result(law, day, version=version)
@@ -307,6 +311,14 @@ class RegulationSearch:
     def standing(self) -> Standing:
         """How the laws of the index stand."""
         return Standing(self.index.store)
+
+
+def _once(results: Sequence[RegulationResult]) -> tuple[RegulationResult, ...]:
+    """Return the results without those that stand there already."""
+    unique: dict[tuple[str, ...], RegulationResult] = {}
+    for result in results:
+        unique.setdefault((result.law_name, result.article_number, result.version, result.excerpt), result)
+    return tuple(unique.values())
 
 
 def _in_chinese(words: str) -> tuple[str, tuple[str, ...]]:

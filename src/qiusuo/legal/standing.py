@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -16,7 +16,6 @@ from qiusuo.legal.store import LegalStore
 from qiusuo.legal.validity import Record, best_for, in_force, repealed, said_repealed, validity
 from qiusuo.text import truncate
 
-MAX_ITEM_CHARS = 1000
 MAX_GAPS_NAMED = 10
 DATE_NOTES: Mapping[DateBasis, str] = MappingProxyType(
     {
@@ -44,9 +43,7 @@ class Standing:
         if version is None:
             return self._without_text(law, day)
         record = Record(versions, repeal, self._later_amendments(version), self.store.source_days[version.source])
-        # A newer text tells more than the amendments that led to it.
-        newest = in_force(versions, day) is version
-        begun = [amendment for amendment in record.amendments if newest and amendment.effective <= day]
+        begun = self._begun(version, record.amendments, day)
         changes = self._changes(begun, law, article.number if article else None)
         state = validity(version, record, day, touched=changes != [])
         opening = self.store.opening(version)
@@ -68,6 +65,17 @@ class Standing:
             ),
             date_basis=version.basis,
         )
+
+    def changes_of(self, article: Article, day: str) -> list[Article]:
+        """Return the items of later amendments, in force on a day, that change an article of a text."""
+        version = article.version
+        begun = self._begun(version, self._later_amendments(version), day)
+        return self._changes(begun, version.law, article.number) or []
+
+    def _begun(self, version: LawVersion, amendments: Sequence[LawVersion], day: str) -> list[LawVersion]:
+        # A newer text tells more than the amendments that led to it.
+        newest = in_force(self.store.versions_of(version.law.id), day) is version
+        return [amendment for amendment in amendments if newest and amendment.effective <= day]
 
     def no_text(self, law: Law, day: str, asked: str = "") -> str:
         """Say that there is no text of a law, or none of the edition that was asked for (2018年的)."""
@@ -160,6 +168,11 @@ class Standing:
         return found
 
 
+def label_of(article: Article) -> str:
+    """Return how an article is called; an item of an amendment (条目五) is none of the articles that it is about."""
+    return article_label(article.number) if article.number and "条目" not in article.label else article.label
+
+
 def _status_notes(version: LawVersion, record: Record, state: Validity, day: str) -> list[str]:
     current = in_force(record.versions, day)
     if state is Validity.NOT_YET:
@@ -199,8 +212,8 @@ def _amendment_notes(begun: list[LawVersion], changes: list[Article] | None) -> 
     if not changes:
         return [f"此版本之后的{names}没有提到本条。"]
     return [
-        f"本条已被《{item.version.law.name}》{article_label(item.number) if item.number else ''}修改"
-        f"（{item.version.effective} 起施行）：{truncate(item.text, MAX_ITEM_CHARS)}"
+        f"本条已被《{item.version.law.name}》{label_of(item)}修改"
+        f"（{item.version.effective} 起施行），修改后的文字见该条。"
         for item in changes
     ]
 
