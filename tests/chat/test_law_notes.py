@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from chat_world import SEARCH, Heard, scripted
+from chat_world import AGENT, SEARCH, Heard, scripted
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Notice
+from qiusuo.chat.session import ChatSettings
 from qiusuo.config import Settings
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
-from scripted_model import Reply, ScriptedModel
+from scripted_model import Call, Reply, ScriptedModel
 
 pytest_plugins = ["legal_fixtures"]
 
 
-async def ask(folder: Path, question: str, engines: str = "laws") -> tuple[Heard, str]:
+async def ask(folder: Path, question: str, engines: str = "laws", settings: ChatSettings = SEARCH) -> tuple[Heard, str]:
     """Return the events of a turn over an index alone, and what the model was asked."""
-    settings = Settings.load(legal_dir=str(folder), provider_priority=engines)
+    server = Settings.load(legal_dir=str(folder), provider_priority=engines)
     with ScriptedModel(Reply.text("好。")) as model:
-        async with SearchService.from_settings(settings) as service:
+        async with SearchService.from_settings(server) as service:
             chat = Chat(service, scripted(model))
-            heard = Heard([event async for event in chat.turn(Ask(question, SEARCH)).events()])
+            heard = Heard([event async for event in chat.turn(Ask(question, settings)).events()])
             await chat.aclose()
         return heard, model.requests[0].prompt
 
@@ -66,3 +68,32 @@ async def test_there_is_nothing_to_say_of_a_plain_question(sample_folder: Path) 
     heard, prompt = await ask(sample_folder, "茶叶法第二条")
     assert "law_note" not in heard.codes
     assert "法律索引的说明" not in prompt
+
+
+async def ask_agent(folder: Path, question: str) -> Heard:
+    settings = Settings.load(legal_dir=str(folder), provider_priority="laws")
+    script = (Reply.tools(Call("regulationSearch", {"query": question})), Reply.text("好。"))
+    with ScriptedModel(*script) as model:
+        async with SearchService.from_settings(settings) as service:
+            chat = Chat(service, scripted(model))
+            heard = Heard([event async for event in chat.turn(Ask(question, AGENT)).events()])
+            await chat.aclose()
+    return heard
+
+
+async def test_an_agent_s_reader_is_told_too(sample_folder: Path) -> None:
+    for question, level in (("茶叶法第九十九条怎么说", "warning"), ("家传茶叶法第三条", "info")):
+        heard = await ask_agent(sample_folder, question)
+        [told] = heard.of(Notice)  # and nothing of the web, which the question does not need
+        assert (told.code, told.level) == ("law_note", level)
+
+
+async def test_other_questions_are_told_that_there_is_no_web_search(sample_folder: Path) -> None:
+    assert "search_disabled" in (await ask_agent(sample_folder, "今天天气怎么样")).codes
+
+
+async def test_all_articles_that_are_named_reach_the_model(sample_folder: Path) -> None:
+    settings = replace(SEARCH, results=1)
+    heard, prompt = await ask(sample_folder, "茶叶法第一条到第五条", settings=settings)
+    assert len(heard.numbers) > 3
+    assert f"[{heard.numbers[-1]}] 中华人民共和国茶叶法 第五条" in prompt

@@ -14,7 +14,7 @@ from qiusuo.doctor.context import Context
 from qiusuo.doctor.system import check_legal_index
 from qiusuo.engines.laws import LawsEngine
 from qiusuo.engines.searxng import SearxngEngine
-from qiusuo.errors import AllEnginesFailed, SearchDisabled
+from qiusuo.errors import AllEnginesFailed, SearchDisabled, UserRateLimited
 from qiusuo.legal.index import IndexHandle
 from qiusuo.models import Outcome, Query, SearchType
 from qiusuo.pipeline.request import build_request
@@ -43,6 +43,26 @@ def configured(tmp_path: Path, folder: Path) -> Settings:
     file = tmp_path / "config.toml"
     file.write_text(f'legal_dir = "{folder}"\n', "utf-8")
     return Settings.load(file)
+
+
+class TestLimits:
+    async def test_what_is_on_this_machine_counts_for_no_limit(
+        self, sample_folder: Path, tavily: ProviderServer
+    ) -> None:
+        settings = Settings.load(legal_dir=str(sample_folder), rate_limit=2)
+        async with SearchService.from_settings(settings) as service:
+            for _ in range(4):
+                found = await service.asearch("茶叶法第三条", type="regulation", user="甲")
+                assert found.provider == "laws"
+            assert [one.outcome for one in found.attempts] == [Outcome.OK]
+            # The limit is there for what asks others, and none of it is used up.
+            for query in ("水", "火"):
+                assert (await service.asearch(query, user="甲")).provider == "tavily"
+            with pytest.raises(UserRateLimited):
+                await service.asearch("土", user="甲")
+            with pytest.raises(UserRateLimited):  # the index has nothing, so the web would be asked
+                await service.asearch("咖啡豆法第三条", type="regulation", user="甲")
+            assert (await service.asearch("茶叶法第三条", type="regulation", user="甲")).provider == "laws"
 
 
 class TestJoining:

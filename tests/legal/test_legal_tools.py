@@ -19,7 +19,7 @@ from qiusuo.models import Query, SearchType
 from qiusuo.pages import PageReader
 from qiusuo.testing.server import Fault
 from qiusuo.tools.langchain import as_langchain_tool
-from qiusuo.tools.legal import LEGAL_TOOLS, LegalSearch, legal_specs, offered_legal_tools
+from qiusuo.tools.legal import LEGAL_TOOLS, LegalSearch, legal_specs, offered_legal_tools, regulations_text
 from qiusuo.tools.specs import Toolbox
 from support import World
 
@@ -95,6 +95,17 @@ class TestWebFallback:
             world["tavily"].fault = Fault.SERVER_ERROR
             with pytest.raises(SearchError):
                 await LegalSearch(samples, world.service).regulations("咖啡豆烘焙标准")
+
+    async def test_what_the_index_knows_is_told_without_the_web(self, samples: IndexHandle) -> None:
+        async with World("tavily") as world:
+            world["tavily"].fault = Fault.SERVER_ERROR
+            legal = LegalSearch(samples, world.service)
+            answer = await legal.regulations("咖啡豆法第三条")
+            assert (answer.results, answer.origin.value) == ((), "index")
+            known, failed = answer.notes
+            assert known == "索引中没有“咖啡豆法”，未用其他法律的第三条代替。"
+            assert failed.startswith("也没有查到网络上的资料：网络检索没有成功（")
+            assert known in regulations_text(answer)
 
     async def test_without_an_index(self, tmp_path: Path) -> None:
         async with World("tavily") as world:

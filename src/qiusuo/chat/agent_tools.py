@@ -110,6 +110,9 @@ class AgentSpecTool(SpecTool):
         response = SearchResponse(subject, tuple(items), engine, search_time=output.data.get("searchTime", 0))
         await journal.read_laws(response)
         journal.end_round(number, self.name, response, numbers)
+        if notes := output.data.get("notes"):
+            level = "info" if items else "warning"
+            journal.notice(notice("law_note", context.language, level=level, detail="".join(notes)))
         if self.name == "fetch_page":
             context.pages[numbers[0]] = output.data["text"]
             journal.page_was_read(items[0].url)
@@ -150,7 +153,8 @@ def found_in(tool: str, output: ToolOutput) -> list[SearchResultItem]:
 def _title(entry: dict[str, Any]) -> str:
     name = entry.get("lawName") or entry.get("caseName") or ""
     number = entry.get("articleNumber") or entry.get("caseNumber") or ""
-    return f"{name} {number}".strip()
+    status = f"（{entry['status']}）" if entry.get("status") else ""
+    return f"{name} {number}".strip() + status
 
 
 def renumbered(text: str, numbers: Sequence[int]) -> str:

@@ -20,6 +20,7 @@ from qiusuo.chat.context import Context, finish_of
 from qiusuo.chat.history import as_words, message_tokens, remember
 from qiusuo.chat.notices import notice, search_notice
 from qiusuo.chat.thinking import whole
+from qiusuo.legal.recognise import looks_legal
 from qiusuo.tools.specs import disabled_text
 
 logger = logging.getLogger(__name__)
@@ -31,7 +32,8 @@ async def agent_turn(context: Context) -> None:
     """Answer one question in agent mode."""
     desk = Desk(context)
     tools, off = await tools_for(desk)
-    if off is not None:
+    # Questions of law do not miss the web where the statutes are on this machine.
+    if off is not None and not (context.legal and looks_legal(context.ask.question)):
         context.journal.notice(search_notice(off, context.language))
     loop = AgentLoop(desk)
     chat_model = await context.model.chat_model()

@@ -17,6 +17,7 @@ from qiusuo.chat.history import estimate_tokens, remember
 from qiusuo.chat.notices import notice, reason_of, search_notice
 from qiusuo.citations.processor import CitationProcessor
 from qiusuo.errors import AllEnginesFailed, SearchError
+from qiusuo.legal.asked import results_for
 from qiusuo.legal.recognise import looks_legal
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
@@ -46,7 +47,7 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
     kind = SearchType.REGULATION if looks_legal(query) else SearchType.GENERAL
     try:
         response = await context.service.asearch(
-            query, num_results=ask.settings.results, engine=ask.settings.engine, type=kind, user=ask.user
+            query, num_results=_wanted(context, kind), engine=ask.settings.engine, type=kind, user=ask.user
         )
     except SearchError as error:
         logger.warning("the search failed, answering without it: %s", error)
@@ -94,9 +95,15 @@ def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultIt
     question = context.ask.question
     fixed = context.fixed_tokens(prompts.chat_system(context.language), question)
     budget = context.injection_budget(fixed) + estimate_tokens(question)
-    most = min(context.ask.settings.results, len(response.results))
+    wanted = _wanted(context, response.type) if response.provider == LAWS else context.ask.settings.results
+    most = min(wanted, len(response.results))
     fitting = (limit for limit in range(most, 1, -1) if estimate_tokens(_injected(context, response, limit)) <= budget)
     return response.results[: next(fitting, 1)]
+
+
+def _wanted(context: Context, kind: SearchType) -> int:
+    usual = context.ask.settings.results
+    return results_for(context.ask.question[:MAX_QUERY_CHARS], usual) if kind is SearchType.REGULATION else usual
 
 
 def _injected(context: Context, response: SearchResponse, limit: int) -> str:

@@ -30,9 +30,11 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from qiusuo.chat import prompts
 from qiusuo.chat.prompts import CHINESE, language_of
-from qiusuo.chat.quoting import NumberedSource, best_quotes, read_sources
+from qiusuo.chat.quoting import NumberedSource, articles_left_out, best_quotes, read_sources
 from qiusuo.citations.wording import STOP_WORDS
+from qiusuo.legal.asked import results_for
 from qiusuo.legal.recognise import looks_legal
 
 WEB: Final = "web_search"
@@ -53,6 +55,13 @@ _NOTHING: Final = {
     "en": "There is no language model, and no search result to quote from, so this question cannot be answered. Switch "
     "search on, ask in other words, or set QIUSUO_MODEL (such as `QIUSUO_MODEL=ollama:qwen3`) to use a language model.",
 }
+_FOUND_NOTHING: Final = {
+    "zh": "没有配置语言模型，这次也没有搜到可以引用的内容，所以回答不了这个问题。可以换个说法再问，"
+    "或设置 QIUSUO_MODEL（例如 `QIUSUO_MODEL=ollama:qwen3`）来使用语言模型。",
+    "en": "There is no language model, and this search found nothing to quote from, so it cannot be answered. "
+    "Ask in other words, or set QIUSUO_MODEL (such as `QIUSUO_MODEL=ollama:qwen3`) to use a language model.",
+}
+_MORE: Final = {"zh": "（另有 {count} 条没有摘录，见来源。）", "en": "({count} more are not quoted; see the sources.)"}
 _TALK: Final = {
     "zh": "你好，我是求索。现在没有配置语言模型，我会搜索，并摘录搜索结果中最相关的句子、注明出处。请直接提问。"
     "要得到完整的回答，请设置 QIUSUO_MODEL（例如 `QIUSUO_MODEL=ollama:qwen3`）。",
@@ -80,6 +89,8 @@ _ASKING: Final = re.compile(
 _ASIDE: Final = re.compile(r"^\s*[(（].*[)）]\s*$")
 _LABEL: Final = re.compile(r"^(?:问题：|Question: )")
 _FENCE_END: Final = re.compile(r"^--- 网页内容结束 .*$", re.MULTILINE)
+_FENCED: Final = re.compile(r"^--- 网页内容开始 .*?^--- 网页内容结束 ", re.MULTILINE | re.DOTALL)
+_SAID: Final = re.compile(rf"^(?:说明：|{'|'.join(prompts.REMARK.values())})(.+)$", re.MULTILINE)
 _FAILED: Final = re.compile(r"^\s*(?:搜索失败|Search failed|Error\b|联网搜索在本轮已不可用|Web search is down)")
 
 
@@ -156,7 +167,10 @@ class ExtractiveModel(BaseChatModel):
         call = _next_search(asked, options)
         if call is not None:
             name, query = call
-            arguments = json.dumps({"query": query}, ensure_ascii=False)
+            wanted: dict[str, Any] = {"query": query}
+            if name == LAW and (most := results_for(query, 0)):
+                wanted["limit"] = most
+            arguments = json.dumps(wanted, ensure_ascii=False)
             identity = f"call_search_{len(asked.searches) + 1}"
             piece = tool_call_chunk(name=name, args=arguments, id=identity, index=0)
             yield AIMessageChunk(
@@ -169,7 +183,9 @@ class ExtractiveModel(BaseChatModel):
     def _answer(self, asked: _Asked) -> Iterator[str]:
         language = language_of(asked.question)
         if not asked.sources:
-            yield (_TALK if _SMALL_TALK.fullmatch(asked.question.strip()) else _NOTHING)[language]
+            silent = _FOUND_NOTHING if asked.searched else _NOTHING
+            otherwise = (_TALK if _SMALL_TALK.fullmatch(asked.question.strip()) else silent)[language]
+            yield _remark(asked.said, language) or otherwise
             return
         quotes = best_quotes(asked.question, asked.sources)
         if len(quotes) == 1:
@@ -177,6 +193,11 @@ class ExtractiveModel(BaseChatModel):
         else:
             yield f"{_LEAD[language]}\n"
             yield from (f"\n- {quote.cited}" for quote in quotes)
+        missing = articles_left_out(asked.question, asked.sources, quotes)
+        yield f"\n\n{_MORE[language].format(count=missing)}" if missing else ""
+        quoted = "".join(quote.text for quote in quotes)
+        if remark := _remark([said for said in asked.said if said not in quoted], language):
+            yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"
 
@@ -188,6 +209,9 @@ class _Asked:
         self.question = ""
         self.sources: list[NumberedSource] = []
         self.searches: list[tuple[str, str]] = []
+        self.said: list[str] = []
+        """What the legal index has to say about the question."""
+        self.searched = False
         self.failed = False
         since = 0
         for index, message in enumerate(messages):
@@ -207,14 +231,22 @@ class _Asked:
             ]
         elif isinstance(message, HumanMessage | ToolMessage):
             self.sources += read_sources(message.text)
+            outside = _FENCED.sub("", message.text)
+            said = [f"{note}。" for line in _SAID.findall(outside) for note in line.split("。") if note]
+            self.said += [note for note in said if note not in self.said]
+            self.searched = self.searched or isinstance(message, ToolMessage) or prompts.tells_of_search(message.text)
             self.failed = self.failed or (isinstance(message, ToolMessage) and bool(_FAILED.match(message.text)))
+
+
+def _remark(said: Sequence[str], language: str) -> str:
+    return f"{prompts.REMARK[language]}{''.join(said)}" if said else ""
 
 
 def _question_of(text: str) -> str:
     """Return the user's own words in a message: without results before them and remarks behind them."""
     ends = list(_FENCE_END.finditer(text))
     own = text[ends[-1].end() :] if ends else text
-    lines = [line for line in own.strip().splitlines() if not _ASIDE.match(line)]
+    lines = [line for line in own.strip().splitlines() if not _ASIDE.match(line) and not _SAID.match(line)]
     return _LABEL.sub("", "\n".join(lines).strip()).strip()
 
 

@@ -84,7 +84,7 @@ _NO_RESULTS: Final = {
     CHINESE: "（联网搜索没有找到与此相关的信息。请基于自身知识回答，并说明没有找到来源。）",
     ENGLISH: "(The web search found nothing on this. Answer from your own knowledge and say that no source was found.)",
 }
-_REMARK: Final = {CHINESE: "法律索引的说明：", ENGLISH: "The legal index notes: "}
+REMARK: Final = {CHINESE: "法律索引的说明：", ENGLISH: "The legal index notes: "}
 _FAILED: Final = {
     CHINESE: "（联网搜索这次没有成功。请基于自身知识回答；涉及最新信息时说明无法核实。不要编造来源。）",
     ENGLISH: "(The web search failed this time. Answer from your own knowledge; where it is about recent facts, say that "
@@ -155,5 +155,10 @@ def after_failure(question: str, language: str, *, remark: str = "") -> str:
     return f"{with_date(question, language)}\n{_FAILED[language]}{_remarked(remark, language)}"
 
 
+def tells_of_search(text: str) -> bool:
+    """Tell whether a question was sent with what a search had for it, be it nothing."""
+    return any(mark in text for marks in (_NO_RESULTS, _FAILED) for mark in marks.values())
+
+
 def _remarked(remark: str, language: str) -> str:
-    return f"\n{_REMARK[language]}{remark}" if remark else ""
+    return f"\n{REMARK[language]}{remark}" if remark else ""

@@ -1,8 +1,9 @@
 """Finds the sentences of numbered sources that answer a question best. Deterministic, no model, Chinese and English.
 
 Sentences are ranked as BM25 ranks documents: rare words of the question count most, long sentences least. Of sentences
-that say the same one is quoted, with the numbers of all their sources. An article of law is quoted whole. Where all
-sources are articles their order stands: the legal index knows better than these few words which one answers.
+that say the same one is quoted, with the numbers of all their sources. An article of law is quoted whole, with what is
+said of its standing. Where all sources are laws their order stands: the legal index knows better than these few words
+which one answers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MAX_QUOTES: Final = 5
 _PER_SOURCE: Final = 2
 _MAX_ARTICLES: Final = 2
 _MAX_CHARS: Final = 900
-_MAX_NAMED_CHARS: Final = 4000
+_MAX_LAW_CHARS: Final = 2000
+_MAX_NAMED_CHARS: Final = 6000
 _SHORTEST: Final = 8
 _K1: Final = 1.2
 _B: Final = 0.6
@@ -37,9 +39,14 @@ _FIRST_SOURCES: Final = 3
 _ENTRY: Final = re.compile(r"^\[(\d{1,4})\] (.*)$")
 _FENCE: Final = re.compile(r"^--- 网页内容(?:开始|结束)")
 _ADDRESS: Final = re.compile(r"^[a-z][a-z0-9+.-]*:\S+$", re.IGNORECASE)
-_ASIDE: Final = re.compile(r"^(?:注意|说明|引用)：")
+_ASIDE: Final = re.compile(r"^(?:说明|引用(?:（[^（）]{1,20}）)?)：")
+_NOTE: Final = re.compile(r"^注意：(.+)")
 _ARTICLE: Final = re.compile(r"(?:第\s*(?=[^条]{1,12}条)|条目)[零〇一二两三四五六七八九十百千0-9]+")
 _REMARK: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+# How the titles of the legal index end; what is in force need not be said in a quotation.
+_STANDING: Final = re.compile(r"\s*[(（](现行有效|已修改|已废止|尚未生效)[^()（）]*[)）]\s*$")
+_IN_FORCE: Final = "现行有效"
+_AMENDMENT: Final = re.compile(r"修正案[^《》]{0,20}条")
 _QUESTION_WORDS: Final = re.compile(
     r"什么时候|什么|怎么样|怎么|怎样|如何|为什么|为何|哪些|哪个|哪里|哪年|哪|多少|多久|多长|多大|几时|几个|几|是否|是不是|能不能|有没有|"
     r"谁|何时|何地|请问|请|吗|呢|么|最新|目前|现在"
@@ -75,11 +82,25 @@ class NumberedSource:
     number: int
     title: str
     text: str
+    notes: tuple[str, ...] = ()
+    """What a tool has to say about it."""
 
     @property
     def is_article(self) -> bool:
         """Whether it is an article of a law, which must not be cut."""
         return bool(_ARTICLE.search(self.title) or _ARTICLE.match(self.text))
+
+    @property
+    def is_law(self) -> bool:
+        """Whether it is an article or a law of the legal index, or looks like an article."""
+        return self.is_article or bool(_STANDING.search(self.title))
+
+    @property
+    def quoted_name(self) -> str:
+        """Its title as a quotation begins: a law that is not simply in force says so."""
+        standing = _STANDING.search(self.title)
+        whole = not self.is_article or (standing is not None and standing[1] != _IN_FORCE)
+        return self.title if standing and whole else _REMARK.sub("", self.title)
 
 
 @dataclass(slots=True)
@@ -101,12 +122,12 @@ class Quote:
 def read_sources(text: str) -> list[NumberedSource]:
     """Read the numbered sources of a prompt or of what a tool has returned, as :mod:`qiusuo.tools.render` writes."""
     found: list[NumberedSource] = []
-    number, title, lines = 0, "", list[str]()
+    number, title, lines, notes = 0, "", list[str](), list[str]()
     inside = False
 
     def end() -> None:
         if number:
-            found.append(NumberedSource(number, title, "\n".join(lines)))
+            found.append(NumberedSource(number, title, "\n".join(lines), tuple(notes)))
 
     for line in text.splitlines():
         fence = _FENCE.match(line)
@@ -115,10 +136,12 @@ def read_sources(text: str) -> list[NumberedSource]:
             number, inside = 0, "开始" in line[:12]
         elif inside and (entry := _ENTRY.match(line)):
             end()
-            number, title, lines = int(entry[1]), entry[2].strip(), []
+            number, title, lines, notes = int(entry[1]), entry[2].strip(), [], []
         elif number and inside and line.startswith("    "):
             body = line.strip()
-            if body and not _ADDRESS.match(body) and not _ASIDE.match(body):
+            if note := _NOTE.match(body):
+                notes.append(note[1])
+            elif body and not _ADDRESS.match(body) and not _ASIDE.match(body):
                 lines.append(body)
     end()
     return found
@@ -126,9 +149,9 @@ def read_sources(text: str) -> list[NumberedSource]:
 
 def best_quotes(question: str, sources: Sequence[NumberedSource], most: int = MAX_QUOTES) -> list[Quote]:
     """Return the sentences that answer best, the best one first, the others in the order of their sources."""
-    candidates = list(_candidates(sources))
-    if sources and all(source.is_article for source in sources):
-        return _first_articles(question, candidates, most)
+    candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
+    if sources and all(source.is_law for source in sources):
+        return _first_laws(question, sources, candidates)
     related = " ".join(words for asked, words in _RELATED if asked.search(question))
     wanted = terms(fold(f"{_QUESTION_WORDS.sub(' ', question)} {related}"))
     _rank(candidates, wanted, sources, numbers=bool(_WANTS_NUMBER.search(question)))
@@ -140,25 +163,48 @@ def best_quotes(question: str, sources: Sequence[NumberedSource], most: int = MA
     return chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
 
 
-def _first_articles(question: str, candidates: Sequence[Quote], most: int) -> list[Quote]:
-    """Return the articles to quote: all that the question names, else the first two."""
+def _first_laws(question: str, sources: Sequence[NumberedSource], candidates: Sequence[Quote]) -> list[Quote]:
+    """Return the articles to quote: all where the question names articles, else the first two.
+
+    What amends an article counts with it: nobody shall read the old text without the new one.
+    """
     named = bool(_ARTICLE.search(question))
-    most, room = (most, _MAX_NAMED_CHARS) if named else (_MAX_ARTICLES, _MAX_CHARS)
-    chosen, rest = list(candidates[:1]), list(candidates[1:])
-    if not named and _WANTS_NUMBER.search(question) and not any(_DIGIT.search(quote.text) for quote in chosen):
-        rest.sort(key=lambda quote: _DIGIT.search(quote.text) is None)
-    for quote in rest[: most - 1]:
-        if sum(len(one.text) for one in [*chosen, quote]) <= room:
-            chosen.append(quote)
+    by_number = {source.number: source for source in sources}
+    groups: list[list[Quote]] = []
+    for quote in candidates:
+        before = by_number[groups[-1][0].numbers[0]] if groups else None
+        if before and "（已修改" in before.title and _AMENDMENT.search(by_number[quote.numbers[0]].title):
+            groups[-1].append(quote)
+        else:
+            groups.append([quote])
+    first, rest = groups[:1], groups[1:]
+    if not named and _WANTS_NUMBER.search(question) and not any(_has_number(group) for group in first):
+        rest.sort(key=lambda group: not _has_number(group))
+    chosen = [quote for group in first for quote in group]
+    room = _MAX_NAMED_CHARS if named else _MAX_LAW_CHARS
+    for group in rest if named else rest[: _MAX_ARTICLES - 1]:
+        if sum(len(quote.text) for quote in [*chosen, *group]) <= room:
+            chosen += group
     return chosen
 
 
-def _candidates(sources: Sequence[NumberedSource]) -> Iterator[Quote]:
+def articles_left_out(question: str, sources: Sequence[NumberedSource], quotes: Sequence[Quote]) -> int:
+    """Return how many of the articles that a question names are not quoted: together they would be too long."""
+    if not _ARTICLE.search(question) or not all(source.is_law for source in sources):
+        return 0
+    return len(sources) - len({number for quote in quotes for number in quote.numbers})
+
+
+def _has_number(group: Sequence[Quote]) -> bool:
+    return any(_DIGIT.search(quote.text) for quote in group)
+
+
+def _candidates(sources: Sequence[NumberedSource], shortest: int = _SHORTEST) -> Iterator[Quote]:
     order = 0
     for source in sources:
         for part in _parts(source):
             text = _harmless(part)
-            if len(text) >= _SHORTEST or source.is_article or part == source.title:
+            if len(text) >= shortest or source.is_law or part == source.title:
                 yield Quote(text, [source.number], terms(fold(text)), order=order)
                 order += 1
 
@@ -166,10 +212,11 @@ def _candidates(sources: Sequence[NumberedSource]) -> Iterator[Quote]:
 def _parts(source: NumberedSource) -> list[str]:
     if not source.text:
         return [source.title] if source.title else []
-    if not source.is_article:
+    if not source.is_law:
         return [sentence.text for sentence in split_sentences(source.text)]
     whole = source.text.replace("\n", "" if is_chinese(source.text) else " ")
-    name = _REMARK.sub("", source.title)
+    whole += f"（检索注：{''.join(source.notes)}）" if source.notes else ""
+    name = source.quoted_name
     return [whole if not name or whole.startswith(name) else f"{name}：{whole}"]
 
 

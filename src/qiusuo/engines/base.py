@@ -122,6 +122,8 @@ class SearchEngine(ABC):
     max_query_chars: ClassVar[int | None] = None
     max_query_words: ClassVar[int | None] = None
     costs_money: ClassVar[bool] = True
+    local: ClassVar[bool] = False
+    """On this machine: asking it takes nothing from anybody, so no user's limit counts it."""
     priority: ClassVar[int] = 1000
     """Place in the default order; smaller comes first."""
     storing: ClassVar[Storing] = Storing.SHARED

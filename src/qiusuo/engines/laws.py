@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import re
 from typing import TYPE_CHECKING, Self
 
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, SearchEngine, Storing
@@ -14,6 +15,11 @@ from qiusuo.models import Query, SearchResultItem, SearchType
 if TYPE_CHECKING:
     from qiusuo.legal.index import IndexHandle
     from qiusuo.legal.results import RegulationResult
+
+
+_UNCHANGED = re.compile(r"没有提到本条。$")
+# An option of the tools, which nobody has here.
+_HOW_TO_SEE_MORE = re.compile(r"；可增大 limit[^。]*")
 
 
 class LawsEngine(SearchEngine):
@@ -27,6 +33,7 @@ class LawsEngine(SearchEngine):
     docs_url = "https://flk.npc.gov.cn/"
     features = frozenset({Feature.LANGUAGE, Feature.REGION, Feature.INCLUDE_DOMAINS})
     costs_money = False
+    local = True
     priority = 5
     # Asking it costs milliseconds, and what was installed or repealed since must show at once.
     storing = Storing.NEVER
@@ -61,7 +68,7 @@ class LawsEngine(SearchEngine):
             search = RegulationSearch(self._handle.get(), self._handle.today)
             answer = search.search(query.own_words, limit=self.count(num_results))
             found = [item for result in answer.results if (item := self._item(result)) is not None]
-            return EngineResults(found, answer.notes)
+            return EngineResults(found, [_HOW_TO_SEE_MORE.sub("", note) for note in answer.notes])
 
         try:
             return await asyncio.to_thread(look)
@@ -71,11 +78,13 @@ class LawsEngine(SearchEngine):
     def _item(self, result: RegulationResult) -> SearchResultItem | None:
         from qiusuo.legal.standing import DATE_NOTES  # noqa: PLC0415 - loaded when used
 
-        # That a day is the one of publication is a fact of the title, not worth a remark behind every quotation.
-        remarks = [note for note in result.notes if note not in DATE_NOTES.values()]
+        # That a day is the one of publication is a fact of the title, and what leaves an article as it is is no news:
+        # neither is worth a remark behind every quotation. The card has them.
+        remarks = [note for note in result.notes if note not in DATE_NOTES.values() and not _UNCHANGED.search(note)]
         facts = "，".join(part for part in (result.status, result.since) if part)
         title = f"{result.law_name} {result.article_number}".rstrip() + (f"（{facts}）" if facts else "")
         # What we say about the law is told apart from what it says, so that nobody quotes it as law.
         notes = "".join(remarks)
-        text = f"{result.content}（检索注：{notes}）" if result.content and notes else result.content or notes
+        said = result.excerpt or result.content  # of an article the 款 or 项 that was asked for; its card has the rest
+        text = f"{said}（检索注：{notes}）" if said and notes else said or notes
         return self.item(title, result.url, text, score=result.score)

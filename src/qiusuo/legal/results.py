@@ -144,6 +144,9 @@ class CaseResult:
         )  # fmt: skip
 
 
+NO_ARTICLE = "索引中没有相关条文。"
+NO_CASE = "索引中没有符合条件的裁判文书。"
+
 T = TypeVar("T", RegulationResult, CaseResult)
 
 
@@ -157,6 +160,11 @@ class LegalAnswer(Generic[T]):
     final: bool = False
     origin: Origin = Origin.INDEX
     search_time: int = 0
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it neither found anything nor tells why."""
+        return not self.results and set(self.notes) <= {NO_ARTICLE, NO_CASE}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape (camelCase)."""

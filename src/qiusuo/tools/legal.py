@@ -25,6 +25,7 @@ from qiusuo.tools.specs import ToolOutput, ToolSpec
 LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
 WEB_NOTE = "本地索引没有结果，以下来自网络检索（限定法律站点），请核对原文。"
+WEB_FAILED_NOTE = "也没有查到网络上的资料：网络检索没有成功（{why}）。"
 NO_INDEX_NOTE = "没有本地法律索引（运行 qiusuo legal install 可安装），以下来自网络检索。"
 
 
@@ -130,7 +131,13 @@ class LegalSearch:
             return answer
         if self.service is None:
             raise ConfigurationError("There is no legal index.", fix="Run: qiusuo legal install")
-        response = await self.service.asearch(words, type=search_type, num_results=limit, user=user)
+        try:
+            response = await self.service.asearch(words, type=search_type, num_results=limit, user=user)
+        except SearchError as error:
+            if answer is None or answer.says_nothing:
+                raise
+            # What the index knows (no such article, no such edition) stands without the web, which is told of too.
+            return replace(answer, notes=(*answer.notes, WEB_FAILED_NOTE.format(why=error.message)))
         if answer is not None and response.provider == LAWS:
             return answer  # the same index, asked without the day that was wanted
         notes = (*answer.notes, WEB_NOTE) if answer is not None else (NO_INDEX_NOTE,)
@@ -206,7 +213,8 @@ def regulations_text(answer: LegalAnswer[RegulationResult]) -> str:
     entries = []
     for number, result in enumerate(answer.results, 1):
         facts = "，".join(part for part in (result.status, result.since) if part)
-        lines = [f"[{number}] {neutral(result.law_name)} {result.article_number}" + (f"（{facts}）" if facts else "")]
+        name = f"{neutral(result.law_name)} {result.article_number}".rstrip()
+        lines = [f"[{number}] {name}" + (f"（{facts}）" if facts else "")]
         lines += [f"    {neutral(part)}" for part in (result.excerpt or result.content).split("\n")]
         # Paragraphs of the article itself stand above, unless a piece of it was asked for.
         others = [
@@ -216,10 +224,9 @@ def regulations_text(answer: LegalAnswer[RegulationResult]) -> str:
             or cited.law_name != result.law_name
             or not cited.article_number.startswith(f"{result.article_number}第")
         ]
-        lines += [
-            f"    {cited.words or '引用'}：{cited.law_name}{cited.article_number} {neutral(cited.brief)}"
-            for cited in others[:3]
-        ]
+        for cited in others[:3]:
+            said = f"（{cited.words}）" if cited.words else ""
+            lines.append(f"    引用{said}：{cited.law_name}{cited.article_number} {neutral(cited.brief)}")
         lines += [f"    注意：{neutral(note)}" for note in result.notes]
         lines += [f"    {one_line(result.url)}"] if result.url else []
         entries.append("\n".join(lines))
