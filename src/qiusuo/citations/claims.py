@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from qiusuo.citations.markers import Marker
 from qiusuo.citations.sentences import Sentence, split_sentences
@@ -32,8 +34,7 @@ class CitedClaim:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(NamedTuple):
     """Markers that stand together, as in ``[1][2]``."""
 
     numbers: tuple[int, ...]
@@ -73,7 +74,7 @@ def _groups(answer: str, markers: list[Marker]) -> list[_Group]:
 
 def _sentence_of(group: _Group, sentences: list[Sentence], plain: str) -> int | None:
     """Return the index of the sentence that a group of markers belongs to."""
-    after = next((index for index, sentence in enumerate(sentences) if sentence.end > group.start), len(sentences))
+    after = bisect_right(sentences, group.start, key=lambda sentence: sentence.end)
     if after < len(sentences) and sentences[after].start <= group.start:
         return after
     # Between two sentences: it belongs to the one before, if that is in the same line.
@@ -88,21 +89,26 @@ def _claims_of(sentence: Sentence, groups: list[_Group], plain: str) -> list[Cit
     for index, group in enumerate(groups):
         end = groups[index + 1].start if index + 1 < len(groups) else max(sentence.end, group.end)
         lead, following = plain[position : group.start], plain[group.end : end]
-        if _ATTRIBUTION.match(lead) and _size(following) >= _STATEMENT:
+        if _ATTRIBUTION.match(lead) and _says(following, _STATEMENT):
             text = lead + following
-        elif _size(lead) >= _STATEMENT:
+        elif _says(lead, _STATEMENT):
             text = lead
         elif claims:
             text = claims[-1].text
         else:
             text = lead + following
         position = group.end
-        text = re.sub(r"\s+", " ", text).strip(_AT_EDGES)
-        if _size(text) >= _LEAST:
+        text = " ".join(text.split()).strip(_AT_EDGES)
+        if _says(text, _LEAST):
             claims.append(CitedClaim(text, group.numbers, sentence.start, sentence.end))
     return claims
 
 
-def _size(text: str) -> int:
-    """Return how much a text says: a Chinese character counts one, a word two."""
-    return sum(2 if word[0].isascii() and word[0].isalpha() else 1 for word in _UNIT.findall(text))
+def _says(text: str, least: int) -> bool:
+    """Tell whether a text says at least so much: a Chinese character or a number counts one, a word two."""
+    size = 0
+    for unit in _UNIT.finditer(text):
+        size += 2 if unit[0].isascii() and unit[0].isalpha() else 1
+        if size >= least:
+            return True
+    return False

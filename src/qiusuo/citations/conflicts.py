@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from qiusuo.citations.evidence import Evidence, Passage
 from qiusuo.citations.names import Names
 from qiusuo.citations.quantity import Quantity
-from qiusuo.citations.wording import stem, terms
+from qiusuo.citations.wording import stem, terms, words_of
 
 
 class Finding(StrEnum):
@@ -30,12 +30,11 @@ _LITTLE = 0.3
 _CONTEXT_CHARS = 14
 _WORD_BEFORE = re.compile(r"([\u3400-\u9fff]{2}|\b[a-z]{3,})\W?\Z")
 _WORD_AFTER = re.compile(r"\W?([\u3400-\u9fff]{2}|[a-z]{3,})")
-_PASSIVE = re.compile(r"\bby\b|被|由")
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-'.&][A-Za-z0-9]+)*")
+_BY = re.compile(r"\bby\b")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*+")
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A claim beside the passage of a source that comes nearest to it; ``given`` is what passage and title say."""
 
     claim: str
@@ -46,17 +45,20 @@ class Comparison:
 
     def covers(self, text: str, least: float, few: int) -> bool:
         """Tell whether the passage has a good share of what ``text`` is about (short text always passes)."""
-        wanted = {term for term in terms(text) if term[0] != "#"}
+        # No text has more terms than characters.
+        return len(text) < few or self.covers_words(words_of(terms(text)), least, few)
+
+    def covers_words(self, wanted: set[str], least: float, few: int) -> bool:
+        """Tell the same of a text with these words."""
         return len(wanted) < few or len(wanted & self.given) >= least * len(wanted)
 
 
 def check_quantities(both: Comparison) -> tuple[Finding | None, list[Quantity]]:
     """Compare the quantities of a claim with those of the source; also return those that agree."""
-    given = both.passage.quantities
+    given = both.passage.quantities if both.quantities else []
     matches = [[index for index, other in enumerate(given) if mine.agrees_with(other)] for mine in both.quantities]
     matched = {index for indices in matches for index in indices}
     spare = [quantity for index, quantity in enumerate(given) if index not in matched]
-    titled = {quantity.value for quantity in both.evidence.title_quantities if quantity.family == "number"}
     worst: Finding | None = None
     agreeing: list[Quantity] = []
     for mine, indices in zip(both.quantities, matches, strict=True):
@@ -65,7 +67,7 @@ def check_quantities(both: Comparison) -> tuple[Finding | None, list[Quantity]]:
             if len(given) > len(indices) and _bound_otherwise(both, mine, indices):
                 return Finding.CONFLICT, agreeing
             continue
-        if mine.kind == "number" and mine.is_telling and mine.value in titled:
+        if mine.kind == "number" and mine.is_telling and _in_title(mine, both.evidence):
             agreeing.append(mine)  # PEP 779 is what the whole page is about
             continue
         rivals = any(mine.rivals(quantity) for quantity in spare)
@@ -83,6 +85,10 @@ def check_quantities(both: Comparison) -> tuple[Finding | None, list[Quantity]]:
     return worst, agreeing
 
 
+def _in_title(mine: Quantity, evidence: Evidence) -> bool:
+    return any(mine.value == quantity.value and quantity.family == "number" for quantity in evidence.title_quantities)
+
+
 def _clause_around(text: str, quantity: Quantity) -> str:
     start, end = 0, len(text)
     for match in _CLAUSE_END.finditer(text):
@@ -97,12 +103,14 @@ def _clause_around(text: str, quantity: Quantity) -> str:
 def _bound_otherwise(both: Comparison, mine: Quantity, same: Sequence[int]) -> bool:
     """Tell whether the source gives the number for something else, and another number for this (50W有线, 100W无线)."""
     text, given = both.passage.folded, both.passage.quantities
-    others = [q for index, q in enumerate(given) if index not in same and q.family == mine.family]
+    family = mine.family
+    others = [q for index, q in enumerate(given) if index not in same and q.family == family]
     if not others:
         return False
+    lowered = text.lower()
     for side in (_before, _after):
         context = side(both.claim, mine)
-        if context and any(side(text, other) == context for other in others):
+        if context and context in lowered and any(side(text, other) == context for other in others):
             return all(side(text, given[index]) != context for index in same)
     return False
 
@@ -119,17 +127,17 @@ def _after(text: str, quantity: Quantity) -> str:
 
 def check_names(both: Comparison, wanted: Names) -> Finding | None:
     """Compare the names of a claim with those that the source knows, and who does what."""
-    known, given = both.evidence.names, both.passage.names
+    known = both.evidence.names
     if any(not known.has(title) for title in wanted.titles):
         return Finding.CONFLICT
     if any(not known.has_latin(name) for name in wanted.latin):
-        others = given.latin | both.evidence.title_names.latin
+        others = both.passage.latin_names | both.evidence.title_latin_names
         return Finding.CONFLICT if others - wanted.latin else Finding.MISSING
     for name, kind in wanted.chinese.items():
         if not known.has(name):
             rivals = [
                 other
-                for other, other_kind in (given.chinese | both.evidence.title_names.chinese).items()
+                for other, other_kind in (both.passage.chinese_names | both.evidence.title_chinese_names).items()
                 if other_kind == kind and other not in wanted.chinese and not _is_part(name, other)
             ]
             return Finding.CONFLICT if rivals else Finding.MISSING
@@ -143,20 +151,28 @@ def _is_part(name: str, other: str) -> bool:
 
 def _other_subject(both: Comparison, wanted: Names) -> bool:
     """Tell whether what the first name of a claim does is done by others in the source ("B beat A" for "A beat B")."""
-    if not wanted.latin or _PASSIVE.search(both.claim) or _PASSIVE.search(both.passage.folded):
+    if not wanted.latin or _is_passive(both.claim) or _is_passive(both.passage.folded):
         return False
-    words = [word.lower().removesuffix("'s") for word in _WORD.findall(both.claim)]
+    words = _words(both.claim)
     first = next((index for index, word in enumerate(words) if word in wanted.latin), len(words))
     while first < len(words) and words[first] in wanted.latin | _LINKS:
         first += 1
     if first >= len(words) or not (subject := set(words[:first]) & wanted.latin):
         return False
-    source = [word.lower().removesuffix("'s") for word in _WORD.findall(both.passage.folded)]
-    verb = stem(words[first])
-    if not subject & set(source):
+    source = _words(both.passage.folded)
+    if subject.isdisjoint(source):
         return False
+    verb = stem(words[first])
     before = next((source[:index] for index, word in enumerate(source) if stem(word) == verb), [])
-    return bool(both.passage.names.latin & set(before)) and not subject & set(before)
+    return subject.isdisjoint(before) and not both.passage.latin_names.isdisjoint(before)
+
+
+def _is_passive(text: str) -> bool:
+    return "被" in text or "由" in text or ("by" in text and _BY.search(text) is not None)
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower().removesuffix("'s") for word in _WORD.findall(text)]
 
 
 _LINKS = frozenset({"of", "the", "and", "de", "von", "van", "has", "have", "had", "was", "is", "were", "are", "in"})

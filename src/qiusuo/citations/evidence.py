@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 
-from qiusuo.citations.names import KnownNames, Names, names
+from qiusuo.citations.gazetteer import chinese_names
+from qiusuo.citations.names import KnownNames, latin_names
 from qiusuo.citations.negation import Negations, negations
 from qiusuo.citations.opposites import Side, sides
 from qiusuo.citations.quantities import quantities
@@ -27,6 +27,7 @@ _FEW_TERMS = 3
 _POOR = 0.3
 _MOST_UNITS = 60
 _LONGEST_UNIT = 400
+_Window = tuple[float, tuple[int, int]]  # what it is worth, and which sentences it has
 _PIECE = re.compile(rf".{{1,{_LONGEST_UNIT}}}(?:[\s,，、]|\Z)|.{{1,{_LONGEST_UNIT}}}", re.DOTALL)
 
 
@@ -50,24 +51,24 @@ class Passage:
         self._units = units
         self.text = " ".join(unit.text for unit in units)
         self.folded = " ".join(unit.folded for unit in units)
-        self.terms = set[str]().union(*(unit.terms for unit in units))
+        self.terms = units[0].terms.union(*[unit.terms for unit in units[1:]])
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        found, offset = [], 0
-        for unit in self._units:
-            found += [replace(q, start=q.start + offset, end=q.end + offset) for q in unit.quantities]
+        found = list(self._units[0].quantities)
+        offset = len(self._units[0].folded) + 1
+        for unit in self._units[1:]:
+            found += [q._replace(start=q.start + offset, end=q.end + offset) for q in unit.quantities]
             offset += len(unit.folded) + 1
         return found
 
-    def agreement(self, numbers: Sequence[Quantity]) -> float:
-        """Return the share of ``numbers`` that the passage has."""
-        given = [quantity for unit in self._units for quantity in unit.quantities]
-        return sum(any(mine.agrees_with(other) for other in given) for mine in numbers) / len(numbers)
+    @cached_property
+    def latin_names(self) -> frozenset[str]:
+        return latin_names(self.folded)
 
     @cached_property
-    def names(self) -> Names:
-        return names(self.folded)
+    def chinese_names(self) -> dict[str, str]:
+        return chinese_names(self.folded)
 
     @cached_property
     def negations(self) -> Negations:
@@ -118,16 +119,21 @@ class Evidence:
         return is_chinese(self.text)
 
     @cached_property
-    def title_names(self) -> Names:
-        """The names in the title."""
-        return names(self._title.folded)
+    def title_latin_names(self) -> frozenset[str]:
+        """The Latin names in the title."""
+        return latin_names(self._title.folded)
 
     @cached_property
+    def title_chinese_names(self) -> dict[str, str]:
+        """The well-known Chinese names in the title."""
+        return chinese_names(self._title.folded)
+
+    @property
     def title_quantities(self) -> list[Quantity]:
         """The numbers in the title."""
         return self._title.quantities
 
-    @cached_property
+    @property
     def title_terms(self) -> set[str]:
         """The content of the title, which every sentence of the source is about."""
         return self._title.terms
@@ -140,13 +146,14 @@ class Evidence:
     def _all_terms(self) -> set[str]:
         return self.title_terms.union(*(unit.terms for unit in self._units))
 
-    def best_passage(self, wanted: set[str], numbers: Sequence[Quantity]) -> Passage | None:
+    def best_passage(self, wanted: set[str], words: set[str], numbers: Sequence[Quantity]) -> Passage | None:
         """Return the one to three neighbouring sentences that come nearest to a claim; fewer are better.
 
-        Words decide; of passages that are nearly equal in words, the one with the right numbers is taken.
+        ``words`` are those of the ``wanted`` terms that are no numbers. Words decide; of passages that are nearly
+        equal in words, the one with the right numbers is taken.
         """
         # What the title says does not tell the sentences apart, and numbers are compared apart.
-        special = {term for term in wanted - self.title_terms if term[0] != "#"}
+        special = words - self.title_terms
         windows = self._windows(special) if len(special) >= _FEW_TERMS else []
         windows = windows or self._windows(wanted)
         telling = [number for number in numbers if number.is_telling]
@@ -154,29 +161,42 @@ class Evidence:
             # Rephrased beyond recognition: the numbers may still tell.
             windows = windows[:_CANDIDATES]
             windows += [(0.0, (index, index + 1)) for index in range(min(len(self._units), _MOST_UNITS))]
-            near = [(score, self._passage(*window)) for score, window in windows]
-            return max(near, key=lambda entry: entry[0] + entry[1].agreement(telling), default=(0.0, None))[1]
+            return self._nearest(windows, telling, 1.0) if windows else None
         if not windows:
             return None
         best = windows[0][0]
-        if not numbers or len(windows) == 1:
-            return self._passage(*windows[0][1])
-        near = [(score, self._passage(*window)) for score, window in windows[:_CANDIDATES] if score > best - _NEAR_BEST]
-        return max(near, key=lambda entry: entry[0] + _NUMBER_SHARE * entry[1].agreement(numbers))[1]
+        near = [window for window in windows[:_CANDIDATES] if window[0] > best - _NEAR_BEST] if numbers else windows[:1]
+        return self._nearest(near, numbers, _NUMBER_SHARE)
 
-    def _windows(self, wanted: set[str]) -> list[tuple[float, tuple[int, int]]]:
+    def _nearest(self, windows: Sequence[_Window], numbers: Sequence[Quantity], share: float) -> Passage:
+        """Return the passage of the best window, by its words and the share of ``numbers`` that it has."""
+        if len(windows) == 1:
+            return self._passage(*windows[0][1])
+        agreeing: dict[int, set[int]] = {}  # which numbers each sentence has; windows overlap
+
+        def worth(window: _Window) -> float:
+            score, (start, end) = window
+            for index in range(start, end):
+                if index not in agreeing:
+                    agreeing[index] = _agreeing(numbers, self._units[index].quantities)
+            found = agreeing[start].union(*[agreeing[index] for index in range(start + 1, end)])
+            return score + share * (len(found) / len(numbers))
+
+        return self._passage(*max(windows, key=worth)[1])
+
+    def _windows(self, wanted: set[str]) -> list[_Window]:
         """Return windows of sentences with the share of ``wanted`` that they cover, best first."""
-        units = self._units
+        shared = [wanted & unit.terms for unit in self._units]
         windows = []
-        for start in range(len(units)):
-            if not wanted & units[start].terms:
+        for start, first in enumerate(shared):
+            if not first:
                 continue
-            covered: set[str] = set()
-            for end in range(start, min(start + _WINDOW, len(units))):
-                more = wanted & units[end].terms
-                if more <= covered:
+            windows.append((len(first) / len(wanted), (start, start + 1)))
+            covered = first
+            for end in range(start + 1, min(start + _WINDOW, len(shared))):
+                if shared[end] <= covered:
                     continue
-                covered |= more
+                covered = covered | shared[end]
                 windows.append((len(covered) / len(wanted) - _LENGTH_PENALTY * (end - start), (start, end + 1)))
         windows.sort(key=lambda window: window[0], reverse=True)
         return windows
@@ -185,6 +205,11 @@ class Evidence:
         if (start, end) not in self._passages:
             self._passages[start, end] = Passage(self._units[start:end])
         return self._passages[start, end]
+
+
+def _agreeing(numbers: Sequence[Quantity], given: Sequence[Quantity]) -> set[int]:
+    """Return the places of those ``numbers`` that ``given`` has."""
+    return {place for place, mine in enumerate(numbers) if any(mine.agrees_with(other) for other in given)}
 
 
 def _pieces(text: str) -> list[str]:

@@ -7,6 +7,7 @@ A marker is a pair of brackets with nothing but numbers in it. Zero is never one
 from __future__ import annotations
 
 import re
+import string
 from dataclasses import dataclass
 
 MAX_MARKER_CHARS = 160
@@ -26,7 +27,7 @@ _READ_ITEM = re.compile(f"({_NUMBER})(?: ?{_DASH} ?({_NUMBER}))?")
 _ARRAY_NAMES = frozenset(
     "arr args argv buf cols dict dp elem elems idx kwargs lst mat memo nums params ptr str tmp vals vec xs ys".split()  # noqa: SIM905
 )
-_WORD_BEFORE = re.compile(r"(?P<sigil>[\\$]?)(?P<word>[A-Za-z0-9_.]*[A-Za-z0-9_])\Z", re.ASCII)
+_WORD_CHARACTERS = string.ascii_letters + string.digits + "_."
 _CAMEL_CASE = re.compile(r"[a-z]{2,}[A-Z][a-z]")
 _LOWER_WITH_DIGITS = re.compile(r"[a-z]+[0-9]+")
 _NAMED_BY_LETTER = re.compile(r"(?:[\u3400-\u9fff]|[A-Za-z]{3,} )\Z")
@@ -87,11 +88,7 @@ def may_become_marker(text: str, index: int) -> bool:
 
 def index_needs_more(before: str, after: str) -> bool:
     """Tell whether ``looks_like_index`` could answer differently once more text follows ``after``."""
-    return (
-        len(after) < LOOK_AHEAD
-        and _CODE_AFTER_OPEN.fullmatch(after) is not None
-        and _WORD_BEFORE.search(before) is not None
-    )
+    return len(after) < LOOK_AHEAD and _CODE_AFTER_OPEN.fullmatch(after) is not None and bool(_word_before(before))
 
 
 def looks_like_index(before: str, after: str, *, several: bool) -> bool:
@@ -104,19 +101,30 @@ def looks_like_index(before: str, after: str, *, several: bool) -> bool:
     """
     if several and _INTERVAL_BEFORE.search(before):
         return True
-    match = _WORD_BEFORE.search(before)
+    written = _word_before(before)
     # An underscore at the end closes emphasis: _Paris_[1].
-    if match is None or match["word"].endswith("_"):
+    if not written or written.endswith("_"):
         return False
-    word = match["word"].lstrip("_.")
+    in_front = before[: -len(written)]
+    word = written.lstrip("_.")
     last = word.rpartition(".")[2]
     if last.isdigit():
         return False
-    if match["sigil"] or "_" in word or word.startswith(("self.", "this.", "cls.")) or last in _ARRAY_NAMES:
+    if (
+        in_front.endswith(("\\", "$"))
+        or "_" in word
+        or word.startswith(("self.", "this.", "cls."))
+        or last in _ARRAY_NAMES
+    ):
         return True
     if len(word) == 1:
         # "Vitamin C[1]" and "维生素C[1]" are cited, "A[1]" on its own is a matrix.
-        return word.islower() or not _NAMED_BY_LETTER.search(before[: match.start("word")])
+        return word.islower() or not _NAMED_BY_LETTER.search(in_front)
     if _CAMEL_CASE.match(last) or _LOWER_WITH_DIGITS.fullmatch(last):
         return True
     return _CODE_AFTER.match(after) is not None
+
+
+def _word_before(before: str) -> str:
+    """Return the ASCII word, with points in it, that ``before`` ends with."""
+    return "" if before.endswith(".") else before[len(before.rstrip(_WORD_CHARACTERS)) :]

@@ -33,6 +33,9 @@ _EN_LIGHT_VERBS = frozenset({"try", "need", "want", "intend", "plan", "seem", "g
 _EN_DETERMINERS = frozenset({"no", "neither", "without"})
 _EN_CLAUSE_END = re.compile("[.,;:!?]")
 _EN_WORD = re.compile("[a-z][a-z']*")
+# What every negation has in it: a quick look that spares most texts the reading.
+_ZH_SIGN = re.compile("[不无未没非别莫否禁拒]")
+_EN_SIGN = re.compile("no(?:t|r|ne?)?(?![a-z'])|n't|never|neither|without|unable|gone|fail|refuse|remove|lack")
 
 
 class Denial(NamedTuple):
@@ -65,6 +68,11 @@ def negations(text: str) -> Negations:
         _read_chinese(lowered, denials, reach, free)
     _read_english(lowered, denials, reach, free)
     return Negations(tuple(denials), frozenset(reach), frozenset(free))
+
+
+def may_deny(text: str) -> bool:
+    """Tell whether folded text may have negations; where it may not, it has none."""
+    return bool(_EN_SIGN.search(text.lower()) or (not text.isascii() and _ZH_SIGN.search(text)))
 
 
 def denied(claim: Negations, source: Negations) -> bool:

@@ -66,10 +66,12 @@ _ENGLISH_WORD = re.compile("[a-z]+(?:-[a-z]+)*")
 def sides(text: str) -> set[Side]:
     """Return which sides of which pairs of opposites the words of a folded text are on."""
     found: set[Side] = set()
-    for word in _CHINESE_WORD.findall(text):
-        found |= _CHINESE_SIDES[word]
+    if not text.isascii():
+        for word in _CHINESE_WORD.findall(text):
+            found |= _CHINESE_SIDES[word]
     for word in _ENGLISH_WORD.findall(text.lower()):
-        found |= _ENGLISH_SIDES.get(word) or _ENGLISH_SIDES.get(stem(word)) or set()
+        if side := _ENGLISH_SIDES.get(word) or _ENGLISH_SIDES.get(stem(word)):
+            found |= side
     return found
 
 

@@ -104,7 +104,7 @@ class CitationStream:
 
     def __init__(self, references: Mapping[int, Reference], warned: set[int], note: str = "") -> None:
         self._references: dict[int, Reference] = {}
-        self._links: dict[int, str | None] = {}
+        self._links: dict[int, str | None] = {}  # of the numbers that were cited
         self._note = note
         self.add(references)
         self._warned = warned
@@ -118,7 +118,7 @@ class CitationStream:
         """Make more sources known, from here on (a model that searches by itself names them as it goes)."""
         for number, reference in references.items():
             self._references[number] = reference
-            self._links[number] = reference.marker(self._note) if reference.link else None
+            self._links.pop(number, None)
 
     def feed(self, chunk: str) -> str:
         """Take the next piece of the answer; return the text that is certain by now."""
@@ -159,7 +159,7 @@ class CitationStream:
                 self._note_invalid(number)
             elif reference.number in cited:
                 continue
-            link = self._links[number] if reference else None
+            link = self._link(number, reference) if reference else None
             if reference:
                 cited[reference.number] = link
             if link is None:
@@ -185,11 +185,18 @@ class CitationStream:
             self._used.add(cited[0].number)
             self._markers.append(marker)
 
+    def _link(self, number: int, reference: Reference) -> str | None:
+        if number not in self._links:
+            self._links[number] = reference.linked_marker(self._note)
+        return self._links[number]
+
     def _note_invalid(self, number: int) -> None:
         self._invalid[number] += 1
         if number not in self._warned:
             self._warned.add(number)
-            logger.warning("citation [%d] names no source (there are %d); its text is kept", number, len(self._links))
+            logger.warning(
+                "citation [%d] names no source (there are %d); its text is kept", number, len(self._references)
+            )
 
 
 def _run(stream: CitationStream, text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from itertools import groupby
 from typing import NamedTuple
 
 from qiusuo.citations.quantity import Quantity
@@ -57,7 +57,7 @@ def _any_of(words: Iterable[str]) -> str:
 _HAN = f"(?:(?!千[瓦米克])[{HAN_NUMERALS}])"
 _HANS = f"{_HAN}{{1,20}}"
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![.,]?\d)"
-_SCALE = f"(?!千[瓦米克])(?:{_any_of(MAGNITUDES)})"
+_SCALE = f"(?=[{''.join(sorted({name[0] for name in MAGNITUDES}))}])(?!千[瓦米克])(?:{_any_of(MAGNITUDES)})"
 _MONTH = _any_of(name.capitalize() for name in _MONTHS)
 _WEEKDAY = "Mon|Tues|Wednes|Thurs|Fri|Satur|Sun"
 _WORD = f"(?:{_any_of([*ENGLISH_NUMBERS, 'hundred', 'thousand', 'million', 'billion'])})"
@@ -74,7 +74,7 @@ def _iso_date(match: re.Match[str]) -> Iterator[_Reading]:
 
 
 def _decade(match: re.Match[str]) -> Iterator[_Reading]:
-    yield _Reading("decade", (_number(match["decade"].rstrip("s年代")) or 0) % 100)
+    yield _Reading("decade", (_number(match["decade"].rstrip("sS年代")) or 0) % 100)
 
 
 def _chinese_date(match: re.Match[str]) -> Iterator[_Reading]:
@@ -189,7 +189,7 @@ _FORMS: dict[Callable[[re.Match[str]], Iterator[_Reading]], str] = {
     _iso_date: r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}(?!\d)",
     _decade: rf"(?<!\d)\d{{4}}s|\d0年代|{_HAN}{{2}}年代",
     _chinese_date: (
-        r"(?<![\d.])(?=(?:\d|[零〇一二三四五六七八九十])+\s?[年月])"
+        r"(?<![\d.])(?=[\d零〇一二三四五六七八九十]+\s?[年月])"
         r"(?:(?P<zh_year>\d{4}|[零〇一二三四五六七八九]{4})\s?年(?!代))?"
         r"(?:\s?(?P<zh_month>\d{1,2}|[一二三四五六七八九十]{1,2})\s?月(?![球亮面背])份?"
         r"(?:\s?(?P<zh_day>\d{1,2}|[一二三四五六七八九十]{1,3})\s?[日号])?)?(?<=[年月日号份])"
@@ -200,7 +200,10 @@ _FORMS: dict[Callable[[re.Match[str]], Iterator[_Reading]], str] = {
         rf"|\b(?-i:(?P<month_second>{_MONTH}))\.?(?:\s+(?P<day_second>\d{{1,2}})(?:st|nd|rd|th)?(?![\d,.]\d|\d))?"
         r"(?:,?\s+(?P<year_second>\d{4})(?!\d))?"
     ),
-    _fraction: rf"(?P<below>[百千]|{_HANS}|\d+)分之(?P<above>{_DIGITS}|{_HANS}(?:点{_HANS})?)",
+    _fraction: (
+        rf"(?=[\d{HAN_NUMERALS}]+分之)"
+        rf"(?P<below>[百千]|{_HANS}|\d+)分之(?P<above>{_DIGITS}|{_HANS}(?:点{_HANS})?)"
+    ),
     _tenths: r"(?P<tenth>\d|[一二两三四五六七八九])成(?![员立为本功长熟分])",
     _half: r"一半|half(?![A-Za-z])|半(?P<half_unit>个?小时|年|个月|天|勺)",
     _ordinal: (
@@ -229,14 +232,30 @@ _ENGLISH_WORDS = (
     *_MONTHS, *ENGLISH_NUMBERS, *ENGLISH_ORDINALS, *_MULTIPLES, *_WEEKDAY.lower().split("|"),
     "hundred", "thousand", "million", "billion", "half", "each", "every",
 )  # fmt: skip
-_FIRST_LETTERS = "|".join(sorted({word[:3] for word in _ENGLISH_WORDS if word.isascii()})) + r"|an?\s|per\s|us\$|hk\$"
 _READERS = {reader.__name__.strip("_"): reader for reader in _FORMS}
 _QUANTITY = re.compile(
-    # The look-ahead lets the search skip what cannot begin a quantity.
-    rf"(?=[\d$€£¥半第每双翻周星礼{HAN_NUMERALS}]|(?<![A-Za-z])(?=[A-Za-z])(?:{_FIRST_LETTERS}))(?:"
-    + "|".join(f"(?P<{reader.__name__.strip('_')}>{pattern})" for reader, pattern in _FORMS.items())
-    + ")",
-    re.IGNORECASE,
+    "|".join(f"(?P<{reader.__name__.strip('_')}>{pattern})" for reader, pattern in _FORMS.items()), re.IGNORECASE
+)
+
+
+def _any_beginning(beginnings: Iterable[str]) -> str:
+    """Return a pattern for one of the beginnings in any case: by first letter, so that most words fail at once."""
+    by_letter = {
+        f"{letter}{letter.upper()}": "|".join(beginning[1:] for beginning in group)
+        for letter, group in groupby(sorted(set(beginnings)), key=lambda beginning: beginning[0])
+    }
+    return f"(?=[{''.join(by_letter)}])(?:{'|'.join(f'[{first}](?i:{rest})' for first, rest in by_letter.items())})"
+
+
+# What cannot begin a quantity: all but some characters, and words that do not begin like one of ours. Much faster than
+# to try the forms at each place. (İ and ı are letters to a pattern that takes no notice of case.)
+_LETTER = "[A-Za-zİı]"
+_NO_BEGINNING = rf"[^\d$€£¥半第每双翻周星礼{HAN_NUMERALS}A-Za-zİı]*+"
+_WORD_BEGINNINGS = _any_beginning(
+    [*(word[:4] for word in _ENGLISH_WORDS if word.isascii()), r"an?\s[dwmyhtqf]", r"per\s[dwmyh]", r"us\$", r"hk\$"]
+)
+_SKIPPED = re.compile(
+    rf"(?:(?<={_LETTER}){_LETTER}++)?+(?:{_NO_BEGINNING}(?!{_WORD_BEGINNINGS}){_LETTER}++)*+{_NO_BEGINNING}"
 )
 
 _BEFORE = {
@@ -246,9 +265,11 @@ _BEFORE = {
 }
 _EXACTNESS = {word.replace("_", " "): about for about, words in _BEFORE.items() for word in words.split()}
 _ANY_BEFORE = tuple(_EXACTNESS)
+_ENDS_BEFORE = frozenset(word[-1] for word in _EXACTNESS)
 _NOT_OVER = ("不超过", "不得超过", "未超过")
 _AFTER = re.compile(r"\s?(?:(?P<about>左右|上下|or so)|(?P<over>以上|多|余|or more|出头|还多))")
 _RANGE = re.compile(r"\s?(?:-|–|~|至|到|to|and|or|或|和|、)\s?")
+_LONGEST_RANGE_MARK = len(" and ")
 _LOOK_BACK = 14
 _COUNTED = re.compile(r"[\s-]([a-z]{3,})(?:\s([a-z]{3,}))?")
 
@@ -256,35 +277,41 @@ _COUNTED = re.compile(r"[\s-]([a-z]{3,})(?:\s([a-z]{3,}))?")
 def quantities(text: str) -> list[Quantity]:
     """Return the quantities in ``text`` (in NFKC form), in their order."""
     found = []
-    match = _QUANTITY.search(text)
-    while match is not None:
-        start, end = match.span()
+    position = 0
+    while (skipped := _SKIPPED.match(text, position)) and (start := skipped.end()) < len(text):
+        match = _QUANTITY.match(text, start)
+        if match is None:
+            position = start + 1
+            continue
+        end = match.end()
         for reading in _READERS[match.lastgroup or ""](match):
             end = max(end, reading.end)
             if reading.value is not None:
                 about = reading.about or _exactness(text, start, end)
                 value = reading.value * reading.scale
-                found.append(Quantity(reading.kind, value, start, end, reading.scale, about, reading.soft))
-        match = _QUANTITY.search(text, max(end, start + 1))
-    found = [_with_counted(quantity, text) for quantity in found]
+                kind = reading.kind if reading.kind != "number" else _counted(text, end)
+                found.append(Quantity(kind, value, start, end, reading.scale, about, reading.soft))
+        position = max(end, start + 1)
     # In "six to eight weeks" the six are weeks too.
     for index in range(len(found) - 2, -1, -1):
         first, second = found[index], found[index + 1]
+        if second.start - first.end > _LONGEST_RANGE_MARK:
+            continue
         if first.family == "number" and second.family != "number" and _RANGE.fullmatch(text, first.end, second.start):
-            found[index] = replace(first, kind=second.kind, value=first.value * second.scale, scale=second.scale)
+            found[index] = first._replace(kind=second.kind, value=first.value * second.scale, scale=second.scale)
     return found
 
 
-def _with_counted(quantity: Quantity, text: str) -> Quantity:
-    """Note what a bare number counts: "300 workers"."""
-    match = _COUNTED.match(text, quantity.end) if quantity.kind == "number" else None
+def _counted(text: str, end: int) -> str:
+    """Return the kind of a bare number that ends at ``end``, by what it counts: "300 workers"."""
+    match = _COUNTED.match(text, end)
     stems = [stem(word) for word in match.groups() if word and word not in STOP_WORDS] if match else []
-    return replace(quantity, kind=f"count:{'+'.join(stems)}") if stems else quantity
+    return f"count:{'+'.join(stems)}" if stems else "number"
 
 
 def _exactness(text: str, start: int, end: int) -> str:
     before = text[max(start - _LOOK_BACK, 0) : start].rstrip().lower()
-    if before.endswith(_ANY_BEFORE) and not before.endswith(_NOT_OVER):
+    if before[-1:] in _ENDS_BEFORE and before.endswith(_ANY_BEFORE) and not before.endswith(_NOT_OVER):
         word = next(word for word in _EXACTNESS if before.endswith(word))
         # "over" counts, "moreover" does not.
         if not word.isascii() or not before[: -len(word)][-1:].isalpha():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DATE_PARTS = frozenset({"year", "month", "day", "decade", "weekday"})
 _EXACT_KINDS = DATE_PARTS | {"ordinal"}
+_NEVER_BARE = _EXACT_KINDS - {"year"}
 _CONVERSION = 0.03  # months and days, miles and kilometres
 _ROUNDING = 0.05
 _OVER = 1.25  # "over 3 million" for 3.6 million
@@ -15,8 +16,7 @@ _FAR = 0.3
 _SMALL = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A number with its kind (``percent``, ``money:usd``, ``year``, ``count:名``, ``number`` ...) in base units.
 
     Counts name what is counted: a measure word, or the stems of the words behind the number, joined by ``+``.
@@ -41,7 +41,7 @@ class Quantity:
     @property
     def is_telling(self) -> bool:
         """Whether a source is unlikely to have the same by chance: not a small bare number, not an article."""
-        return not self.soft and (self.family != "number" or self.value > _SMALL)
+        return not self.soft and (self.value > _SMALL or self.family != "number")
 
     def rivals(self, other: Quantity) -> bool:
         """Tell whether a source could not well give ``other`` if this were right: both measure or count the same."""
@@ -54,15 +54,15 @@ class Quantity:
         """Tell whether a source that gives ``source`` supports a claim of this quantity."""
         if abs(source.value - self.value) > _FAR * abs(self.value):
             return False  # most pairs end here
-        families = {self.family, source.family}
-        if len(families) > 1 and "number" not in families:
+        mine, theirs = self.family, source.family
+        if mine not in {theirs, "number"} and theirs != "number":
             return False
         if math.isclose(self.value, source.value, rel_tol=1e-6, abs_tol=1e-9):
             # A bare "2023" may be a year; a bare "5" is no month.
-            return len(families) == 1 or not families & (_EXACT_KINDS - {"year"})
-        if families & _EXACT_KINDS or not self.value:
+            return mine == theirs or not (mine in _NEVER_BARE or theirs in _NEVER_BARE)
+        if mine in _EXACT_KINDS or theirs in _EXACT_KINDS or not self.value:
             return False
-        if len(families) == 1 and self.scale != source.scale and self.family != "number":
+        if mine == theirs != "number" and self.scale != source.scale:
             return math.isclose(self.value, source.value, rel_tol=_CONVERSION) or self._rounds(source)
         return self._rounds(source)
 

@@ -43,9 +43,13 @@ class Reference:
 
     def marker(self, tooltip: str = "") -> str:
         """Return the citation as Markdown: ``[[1]](https://...)``, or ``[1]`` where there is nothing to link to."""
+        return self.linked_marker(tooltip) or f"[{self.number}]"
+
+    def linked_marker(self, tooltip: str = "") -> str | None:
+        """Return the citation as a link in Markdown, None where there is nothing to link to."""
         link = self.link
         if link is None:
-            return f"[{self.number}]"
+            return None
         return f'[[{self.number}]]({link} "{escape_title(tooltip)}")' if tooltip else f"[[{self.number}]]({link})"
 
     def line(self) -> str:

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from qiusuo.citations.wording import STOP_WORDS, bigrams, stem
 from qiusuo.numerals import HAN_NUMERALS
 
-_NOT_WORD = re.compile(r"(?:(?!\.[0-9])[^\u3400-\u9fffA-Za-z0-9])+")
+_NOT_WORD = re.compile(r"(?:[^\u3400-\u9fffA-Za-z0-9.]|\.(?![0-9]))+")
+_ENGLISH_END = re.compile(r"[.!?;](?:\s|\Z)")
+_ENGLISH_WORD = re.compile("[a-z][a-z'-]*")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _STOP = "，"  # all punctuation, and the ends of the text
 _AFTER_WHICH_A_NAME_COMES = "由在为于从向被经是至叫称"
-_AGENTS = "由被归向"
+_AGENTS = re.compile("[由被归向]")
 _DATES = "年月日"
 _PRONOUNS = "他她它其"
 _POINTERS = _PRONOUNS + "这该此本那两"
@@ -55,23 +57,22 @@ def _replaced_chinese(claim: str, passage: str, source: str, *, subject: bool) -
             continue
         if _stands_for(claim, start, end, passage) or (subject and _opens_otherwise(claim, start, end, passage)):
             return True
-    return any(_other_agent(claim, index, passage) for index, char in enumerate(claim) if char in _AGENTS)
+    return any(_other_agent(claim, agent.start(), passage) for agent in _AGENTS.finditer(claim))
 
 
 def new_subject(claim: str, source: str, coverage: float) -> bool:
     """Tell whether a Chinese claim, taken from the source else, begins with words that the source has nowhere."""
     if coverage < _SUBJECT_FROM or not _HAN.match(claim) or claim[0] in _POINTERS or _ADVERBS.match(claim):
         return False
-    start, end = next(_new_runs(claim, source), (1, 1))
-    return start == 0 and end - start > 1
+    # Neither of the first two characters has a neighbour that it has in the source.
+    return bool(_HAN.match(claim, 1)) and claim[:2] not in source and (claim[1:3] not in source or len(claim) == 2)  # noqa: PLR2004
 
 
 def _new_runs(claim: str, passage: str) -> Iterator[tuple[int, int]]:
     """Yield the runs of Chinese characters that share no pair of neighbours with the passage."""
-    pairs = set(bigrams(passage))
     covered = [False] * (len(claim) + 1)
     for index, pair in enumerate(bigrams(claim)):
-        if pair in pairs:
+        if pair in passage:
             covered[index] = covered[index + 1] = True
     for run in _HAN.finditer(claim):
         position = run.start()
@@ -141,8 +142,14 @@ def _other_agent(claim: str, index: int, passage: str) -> bool:
 
 def _replaced_english(claim: str, passage: str) -> bool:
     """Tell whether one content word differs between the same neighbours (start pepper seeds, start tomato seeds)."""
-    mine, theirs = _stems(claim), _stems(passage)
-    known, wanted = {word[:_BEGINNING] for word in theirs}, set(mine)
+    mine = _stems(claim)
+    wanted = set(mine)
+    if wanted == {_STOP}:
+        return False  # no English in it
+    theirs = _stems(passage)
+    known = {word[:_BEGINNING] for word in theirs}
+    if all(word[:_BEGINNING] in known for word in wanted):
+        return False
     between = {(left, right): middle for left, middle, right in zip(theirs, theirs[1:], theirs[2:], strict=False)}
     for left, middle, right in zip(mine, mine[1:], mine[2:], strict=False):
         other = between.get((left, right), middle)
@@ -154,6 +161,6 @@ def _replaced_english(claim: str, passage: str) -> bool:
 def _stems(text: str) -> list[str]:
     """Return the stems of the content words, with a stop at the beginning and end of each sentence."""
     stems = []
-    for sentence in re.split(r"[.!?;]\s|[.!?;]\Z", text.lower()):
-        stems += [_STOP, *(stem(word) for word in re.findall("[a-z][a-z'-]*", sentence) if word not in STOP_WORDS)]
+    for sentence in _ENGLISH_END.split(text.lower()):
+        stems += [_STOP, *[stem(word) for word in _ENGLISH_WORD.findall(sentence) if word not in STOP_WORDS]]
     return [*stems, _STOP]

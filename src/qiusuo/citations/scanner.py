@@ -31,10 +31,11 @@ from qiusuo.citations.markers import (
 
 _LABEL_REACH = 1000
 
-_URL_START = r"(?i:https?://)|(?<![A-Za-z0-9])(?i:www\.)"
 _URL_START_CHARS = 8
 _URL_STOP = re.compile(r"[<>\"`*|\\()\[\]]|[^!-~]")
-_SPECIAL = re.compile(rf"[\\`\[\]<\n【［]|{_URL_START}")
+_MARKS = r"\\`\[\]<\n【［"
+# Begins with one set of characters, which makes the search several times faster. Marks, http:// and www.
+_SPECIAL = re.compile(rf"[{_MARKS}HhWw](?:(?<=[{_MARKS}])|(?<=[Hh])(?i:ttps?://)|(?<=[Ww])(?<![A-Za-z0-9].)(?i:ww\.))")
 _OPENING = re.compile("[【［\\[]")
 _LABEL_STOP = re.compile(r"[\[\]\\\n]")
 _ADDRESS = re.compile(r"[A-Za-z/#]")

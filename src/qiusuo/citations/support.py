@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from qiusuo.citations.claims import CitedClaim, cited_claims
@@ -121,7 +121,7 @@ def plan_check(answer: str, processor: CitationProcessor, pages: Mapping[int, st
     claims = []
     for claim in cited_claims(answer, processor.analyse(answer).markers):
         numbers = tuple(dict.fromkeys(sources[number].number for number in claim.numbers if number in sources))
-        claims.append(CitedClaim(claim.text, numbers, claim.start, claim.end))
+        claims.append(claim if numbers == claim.numbers else replace(claim, numbers=numbers))
     used = {number for claim in claims for number in claim.numbers}
     return CheckPlan(claims, {number: evidence_of(sources[number], pages) for number in used})
 

@@ -9,17 +9,16 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from operator import add
 
 from qiusuo.citations.units import UNITS
 
-_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-'.&][A-Za-z0-9]+)*|\d[\d,]*(?:\.\d+)?|[\u3400-\u9fff]+")
-_HAN = re.compile(r"[\u3400-\u9fff]")
+_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*+|\d[\d,]*(?:\.\d+)?|[\u3400-\u9fff]+")
+_HANS = re.compile(r"[\u3400-\u9fff]+")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
-_MARKS = frozenset("*`~_")
 _EMPHASIS = re.compile(r"[*`~]+|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")
 # Characters that only join words. 地, 等, 有, 将, 会 and the like also stand inside words and are left in.
-_HAN_JOINTS = re.compile("[的了是在和与及或也并被把其该此之们着而但于以]")
+_HAN_JOINTS = "的了是在和与及或也并被把其该此之们着而但于以"
 
 STOP_WORDS = frozenset(
     """
@@ -32,19 +31,25 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905 - data
 )
 # A number with its measure word; numbers are compared apart.
-_MEASURES = "".join(unit for unit in UNITS if len(unit) == 1 and not unit.isascii())
-_HAN_NUMBER = re.compile(f"[一二两三四五六七八九十百千万亿]{{2,}}|[一二两三四五六七八九十](?=[{_MEASURES}小])")
+_MEASURES = "".join(unit for unit in UNITS if _HANS.fullmatch(unit) and len(unit) == 1)
+_BETWEEN_HAN_WORDS = re.compile(
+    f"[{_HAN_JOINTS}]|[一二两三四五六七八九十百千万亿]{{2,}}|[一二两三四五六七八九十](?=[{_MEASURES}小])"
+)
 
 
 def fold(text: str) -> str:
     """Return text in one spelling: NFKC, straight quotes, no emphasis marks."""
     folded = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
-    return _EMPHASIS.sub("", folded) if _MARKS.intersection(folded) else folded
+    if "*" in folded or "_" in folded or "`" in folded or "~" in folded:
+        return _EMPHASIS.sub("", folded)
+    return folded
 
 
 def is_chinese(text: str) -> bool:
     """Tell whether text is mostly written in Chinese characters; names and terms in Latin letters may stand in it."""
-    return len(_HAN.findall(text)) > len(_LATIN_WORD.findall(text))
+    if text.isascii():
+        return False
+    return len(text) - len(_HANS.sub("", text)) > len(_LATIN_WORD.findall(text))
 
 
 @lru_cache(maxsize=8192)
@@ -62,17 +67,17 @@ def stem(word: str) -> str:
 
 def bigrams(text: str) -> Iterator[str]:
     """Yield the pairs of neighbouring characters."""
-    return map("".join, pairwise(text))
+    return map(add, text, text[1:])
 
 
 def terms(text: str) -> set[str]:
     """Return the content of folded text: stems of words, Han bigrams, and numbers as they are written."""
     found: set[str] = set()
-    for token in _TOKEN.findall(text):
+    tokens = _TOKEN.findall(text if text.isascii() else _BETWEEN_HAN_WORDS.sub(" ", text))
+    for token in set(tokens) - STOP_WORDS:
         first = token[0]
         if first > "\u33ff":
-            for segment in _HAN_JOINTS.split(_HAN_NUMBER.sub("的", token)):
-                found.update(bigrams(segment))
+            found.update(map(add, token, token[1:]))
         elif first.isdigit():
             found.add("#" + token.replace(",", ""))
         else:
@@ -82,3 +87,8 @@ def terms(text: str) -> set[str]:
             if "-" in word:
                 found.update(stem(part) for part in word.split("-") if part not in STOP_WORDS)
     return found
+
+
+def words_of(content: set[str]) -> set[str]:
+    """Return those of the terms that are no numbers."""
+    return {term for term in content if term[0] != "#"}
