@@ -53,6 +53,7 @@ async def test_the_note_stands_beside_a_failed_search(sample_folder: Path, monke
         monkeypatch.setenv("SEARXNG_URL", searxng.base_url)
         heard, prompt = await ask(sample_folder, "旧水壶法第一条怎么说", "laws,searxng")
     assert heard.codes[-2:] == ["search_unavailable", "law_note"]
+    assert "laws：没有结果；searxng：" in heard.of(Notice)[-2].message
     assert "修改前的版本" in prompt
 
 

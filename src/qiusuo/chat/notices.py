@@ -237,8 +237,10 @@ def reason_of(error: SearchError, language: str) -> str:
     """Return why a search failed, in the language of the turn."""
     if isinstance(error, AllEnginesFailed):
         told = [attempt_in(attempt, language) for attempt in error.attempts]
-        colon, between = ("：", "；") if language == CHINESE else (": ", "; ")
-        return between.join(f"{each.engine}{colon}{each.reason or each.outcome.value}" for each in told)
+        colon, between, nothing = ("：", "；", "没有结果") if language == CHINESE else (": ", "; ", "no results")
+        words = {Outcome.EMPTY: nothing}  # of all others there is something to say
+        reasons = (each.reason.rstrip("。") or words.get(each.outcome, each.outcome.value) for each in told)
+        return between.join(f"{each.engine}{colon}{reason}" for each, reason in zip(told, reasons, strict=True))
     return chinese.in_chinese(error.message) if language == CHINESE else error.message
 
 
