@@ -133,7 +133,8 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         10,
         ge=0,
         validation_alias=AliasChoices("rate_limit", "SEARCH_RATE_LIMIT"),
-        description="Searches per user and minute; 0: no limit. Callers without a user are limited only if it is set.",
+        description="Searches per user and minute; 0: no limit. Callers without a user are limited only if it is set. "
+        "What the laws on this machine answer does not count.",
     )
     max_results: int = Field(
         10,
