@@ -150,9 +150,10 @@ class Roster:
             return SearchDisabled(message, fix="Give SearchService at least one engine.")
         if self._named:
             fixes = [place.problem.fix for name in self._order if (place := self.places[name]).problem]
+            others = [name for name in self.places if name not in self._order and self._searches_the_web(name)]
             return SearchDisabled(
                 "Web search is off: none of the engines in SEARCH_PROVIDER_PRIORITY can be used.",
-                fix=" ".join(fixes) or f"Add an engine to SEARCH_PROVIDER_PRIORITY: {', '.join(self.places)}.",
+                fix=" ".join(fixes) or f"Add an engine to SEARCH_PROVIDER_PRIORITY: {', '.join(others)}.",
             )
         spoilt = self._spoilt()
         if spoilt:
@@ -162,6 +163,9 @@ class Roster:
             "Web search is off: no search engine is configured.",
             fix=f"Set SEARXNG_URL, or one of the keys {', '.join(variables)}.",
         )
+
+    def _searches_the_web(self, name: str) -> bool:
+        return _serves(self.places[name], SearchType.GENERAL)
 
     def absent(self, name: str) -> bool:
         """Tell whether a look has shown that an engine is not there."""

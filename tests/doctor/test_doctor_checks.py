@@ -26,6 +26,7 @@ from qiusuo.testing.providers.serpapi import SerpApi
 from qiusuo.testing.providers.tavily import Tavily
 from searxng_process import free_port
 
+pytest_plugins = ["legal_fixtures"]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -254,6 +255,20 @@ class TestProviders:
         found = await examine(Settings.load(), quick=True)
         assert causes(found) == ["search.off", "search.unknown_engine", "provider.not_set_up"]
         assert "EXA_API_KEY" in next(one for one in found if one.code == "provider.not_set_up").wording().fix
+
+    async def test_reasons_are_told_in_the_language_of_the_finding(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "exa")
+        [off, missing] = [one for one in await examine(Settings.load(), quick=True) if one.level is Level.PROBLEM]
+        for finding in (off, missing):
+            assert "Set EXA_API_KEY" in finding.wording().fix
+            assert finding.wording(chinese=True).fix.startswith("请设置 EXA_API_KEY")
+        assert "Web search is off" not in off.wording(chinese=True).why
+
+    async def test_only_statutes_can_be_searched(self, monkeypatch: pytest.MonkeyPatch, sample_folder: Path) -> None:
+        monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "laws")
+        found = await examine(Settings.load(legal_dir=str(sample_folder)), quick=True)
+        told = {one.code: one.level.label for one in found if one.code.startswith("search.")}
+        assert told == {"search.laws_only": "note"}, "who has named nothing else wants it so"
 
     async def test_searxngs_own_probe(self, server: ProviderServer) -> None:
         from qiusuo.engines.searxng import SearxngEngine

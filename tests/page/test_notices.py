@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from page_world import CLIPBOARD, PageWorld, screen, with_own_browser
 from qiusuo.testing import Fault
@@ -67,6 +67,23 @@ def test_no_engine_at_all(chromium: Browser) -> None:
         turn = page.ask("什么都没有")
         expect(turn.locator(".notice")).to_contain_text("没有可用的搜索引擎")
         expect(turn.locator(".answer")).to_have_text("直接回答。")
+
+
+@pytest.mark.parametrize(
+    ("locale", "words"),
+    [("zh-CN", "没有可用的搜索引擎启动本地 SearXNG"), ("en", "No search engine is set upStart a local SearXNG")],
+)
+def test_before_anything_was_found_out_it_is_told_in_the_readers_language(
+    chromium: Browser, locale: str, words: str
+) -> None:
+    def nothing_yet(route: Route) -> None:
+        route.fulfill(json={"status": "down", "findings": []})
+
+    with PageWorld(engines=()) as world, screen(chromium, world, locale=locale) as page:
+        page.page.route("**/api/health*", nothing_yet)
+        page.page.reload()
+        expect(page(".setup li")).to_have_count(1)
+        expect(page(".setup li")).to_contain_text(words)
 
 
 @pytest.mark.parametrize(

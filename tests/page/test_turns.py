@@ -251,12 +251,55 @@ def test_history_is_searched_renamed_and_deleted(chromium: Browser) -> None:
         expect(page(".welcome")).to_be_visible()
 
 
-def test_an_example_is_asked_with_a_click(chromium: Browser) -> None:
-    with PageWorld() as world, screen(chromium, world) as page:
-        text = page(".examples button").first.inner_text()
-        page(".examples button").first.click()
-        page.ended()
-        expect(page("article h2")).to_contain_text(text)
+def test_verdicts_and_domains_look_like_labels(chromium: Browser) -> None:
+    with PageWorld(Reply.text(CITED)) as world, screen(chromium, world) as page:
+        page.turn_search_on()
+        turn = page.ask("新变化？")
+        for label in (turn.locator(".verdict").first, turn.locator(".chip").first):
+            expect(label).to_have_css("border-radius", "6px")
+            expect(label).to_have_css("margin-top", "0px")
+
+
+class TestExamples:
+    """They show what search is good for, and are asked with a click."""
+
+    @SIZES
+    def test_one_turns_search_on_and_is_asked_with_it(self, chromium: Browser, phone: bool) -> None:
+        with PageWorld(Reply.text(CITED)) as world, screen(chromium, world, phone=phone) as page:
+            expect(page.switch).to_have_attribute("aria-checked", "false")
+            text = page(".examples button").first.inner_text()
+            page(".examples button").first.click()
+            expect(page.switch).to_have_attribute("aria-checked", "true")
+            expect(page(".toast")).to_have_text("联网搜索已开启")
+            turn = page.ended()
+            expect(page("article h2")).to_contain_text(text)
+            expect(turn.locator(".card")).to_have_count(len(PAGES))
+            assert world.searches() == [text]
+            page.page.reload()
+            expect(page.switch).to_have_attribute("aria-checked", "true")
+
+    def test_two_clicks_ask_once(self, chromium: Browser) -> None:
+        with PageWorld() as world, screen(chromium, world) as page:
+            page(".examples button").first.evaluate("e => { e.click(); e.click(); }")
+            page.ended()
+            expect(page("article.turn")).to_have_count(1)
+            assert len(world.searches()) == 1
+            assert page.requests.count("POST /api/chat/sessions") == 1
+
+    def test_what_is_typed_goes_by_the_switch(self, chromium: Browser) -> None:
+        with PageWorld() as world, screen(chromium, world) as page:
+            page.ask(page(".examples button").first.inner_text())
+            expect(page.switch).to_have_attribute("aria-checked", "false")
+            assert world.searches() == []
+
+    def test_in_agent_mode_the_model_decides(self, chromium: Browser) -> None:
+        with PageWorld() as world, screen(chromium, world) as page:
+            page.choose("agent")
+            page(".examples button").first.click()
+            page.ended()
+            page.choose("chat")
+            expect(page.switch).to_have_attribute("aria-checked", "false")
+            assert world.searches() == []
 
 
 def test_the_language_is_the_browsers_and_can_be_chosen(chromium: Browser) -> None:

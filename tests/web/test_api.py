@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.schemas import EnginesAnswer, ErrorAnswer, HealthAnswer, SearchAnswer
 from web_server import WebServer
+
+pytest_plugins = ["legal_fixtures"]
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +188,18 @@ def test_search_is_off() -> None:
         assert (health.status_code, health.json()["status"]) == (503, "down")
         assert "off" in health.json()["message"]
         assert server.client.get("/healthz").status_code == 200
+
+
+def test_only_the_statutes_can_be_searched(sample_folder: Path) -> None:
+    settings = Settings.load(rate_limit=0, legal_dir=str(sample_folder), provider_priority="laws")
+    with WebServer(SearchService.from_settings(settings), settings) as server:
+        health = server.client.get("/api/health?lang=zh")
+        assert (health.status_code, health.json()["status"]) == (200, "degraded")
+        assert health.json()["engines"] == {"laws": "ready"}
+        assert health.json()["findings"] == [], "who has named nothing else wants it so"
+        advised = health.json()["fix"].partition(": ")[2].rstrip(".").split(", ")
+        assert {"searxng", "tavily"} <= set(advised)
+        assert not {"laws", "flk"} & set(advised), "they do not search the web"
 
 
 def test_the_limit_counts_by_address() -> None:

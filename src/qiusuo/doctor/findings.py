@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from qiusuo.chat.chinese import in_chinese
 from qiusuo.doctor.wording import Wording
 from qiusuo.doctor.words import TEXTS
 
@@ -56,7 +57,9 @@ class Finding:
         """Return the finding in words."""
         texts = TEXTS[self.code]
         chosen = texts.chinese if chinese else texts.english
-        return Wording(*(part.format(**self.values) for part in (chosen.what, chosen.why, chosen.fix)))
+        # Errors speak English everywhere below.
+        values = {name: in_chinese(str(value)) if chinese else value for name, value in self.values.items()}
+        return Wording(*(part.format(**values) for part in (chosen.what, chosen.why, chosen.fix)))
 
     def to_dict(self, *, chinese: bool = False) -> dict[str, Any]:
         """Return the finding in its JSON shape."""

@@ -11,6 +11,7 @@ from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.base import Joins, Probe, SearchEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.errors import AuthFailed, QuotaExceeded, SearchError
+from qiusuo.models import SearchType
 from qiusuo.roster import NATIVE
 
 PROBE_TIMEOUT: Final = 5.0
@@ -32,6 +33,10 @@ async def check_search(context: Context) -> list[Finding]:
         return [Finding("search.ok", Level.OK, {"engines": ", ".join(names)}), *found]
     if NATIVE in wanted:  # the model's own search; the chat knows whether it has one
         return found
+    if (await roster.available(SearchType.REGULATION)).engines:
+        # Who has named nothing else wants it so.
+        level = Level.NOTE if wanted else Level.WARNING
+        return [Finding("search.laws_only", level, commands=context.start_commands), *found]
     off = roster.disabled()
     values = {"message": off.message, "fix": off.fix}
     return [Finding("search.off", Level.PROBLEM, values, context.start_commands), *found]

@@ -17,6 +17,18 @@ _OTHER_TEXTS: Final[Mapping[str, Texts]] = {
         Wording("联网搜索未启用：没有可用的搜索引擎", "{message}", "{fix}"),
         Wording("Web search is off: no engine can be used", "{message}", "{fix}"),
     ),
+    "search.laws_only": Texts(
+        Wording(
+            "没有可用的联网搜索引擎，只能检索法律库",
+            "对话只能依据法律条文作答。",
+            "启动 SearXNG 或设置任一引擎的密钥；如设置了 SEARCH_PROVIDER_PRIORITY，在其中加上该引擎。",
+        ),
+        Wording(
+            "No engine for the web can be used; only statutes are searched",
+            "Answers can rest on the law only.",
+            "Start a SearXNG or set the key of any engine; if SEARCH_PROVIDER_PRIORITY is set, add that engine to it.",
+        ),
+    ),
     "search.unknown_engine": Texts(
         Wording("SEARCH_PROVIDER_PRIORITY 中的 {name} 不是已知的引擎", "", "已知引擎：{known}。"),
         Wording("SEARCH_PROVIDER_PRIORITY names {name}, which is no known engine", "", "Known engines: {known}."),

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from qiusuo import __version__
+from qiusuo.models import SearchType
 from qiusuo.service import EngineStatus
 from qiusuo.web.backend import Backend
 from qiusuo.web.health import Findings
@@ -60,13 +61,14 @@ def api_router(backend: Backend) -> APIRouter:
     async def health(request: Request) -> Response:
         """Tell whether searching works: 503 when no engine can be asked (in Chinese: ?lang=zh). 搜索是否可用。"""
         chinese = request.query_params.get("lang") == "zh"
-        taking_part = await service.available()
+        # Without any engine for the web, the statutes on this machine may still be searched.
+        taking_part = await service.available() or await service.available(SearchType.REGULATION)
         states = {status.name: status for status in await service.status() if status.name in taking_part}
         resting = [status for status in states.values() if status.state == "resting"]
         down = len(resting) == len(states)
         problem = await service.disabled()
         data = {
-            "status": "down" if down else "degraded" if resting else "ok",
+            "status": "down" if down else "degraded" if resting or problem else "ok",
             "version": __version__,
             "engines": {name: status.state for name, status in states.items()},
             "message": problem.message if problem else "; ".join(f"{one.name}: {one.reason}" for one in resting),

@@ -140,7 +140,9 @@ class FindingAnswer(CamelModel):
 class HealthAnswer(CamelModel):
     """Whether searching works."""
 
-    status: str = Field(description="`ok`, `degraded` (some engines are resting) or `down` (none can be asked).")
+    status: str = Field(
+        description="`ok`, `degraded` (some engines rest or only statutes can be searched), `down` (none can be asked)."
+    )
     version: str
     engines: dict[str, str] = Field(description="The engines that take part, with their state.")
     message: str = ""

@@ -1,4 +1,4 @@
-/** The turns. Stays at the end while an answer grows, unless the reader has scrolled up. */
+/** The turns. Stays at the end of the last answer while it grows, unless the reader has scrolled elsewhere. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { useStore } from "../store.js";
@@ -7,7 +7,12 @@ import { IconButton } from "./icons.js";
 import { TurnView } from "./turn.js";
 import { Welcome } from "./welcome.js";
 
+/** So far from the end the reader is still taken along. */
 const NEAR = 60;
+/** What is seen of the list under an answer: its heading, and about as much as stood there while the answer grew. */
+const PEEK = 44;
+/** Places are rounded differently from sizes. */
+const ROUNDING = 2;
 
 export function Conversation() {
   const turns = useStore((state) => state.turns);
@@ -25,22 +30,34 @@ export function Conversation() {
   filled.current = turns.length > 0;
   const toEnd = () => {
     // What can be asked is read from its beginning.
-    if (box.current) box.current.scrollTop = filled.current ? box.current.scrollHeight : 0;
+    if (box.current && content.current) box.current.scrollTop = filled.current ? endOf(box.current, content.current) : 0;
   };
   useEffect(() => {
     if (!box.current || !content.current) return;
-    const scroller = box.current;
+    const [scroller, column] = [box.current, content.current];
+    let sizes = "";
     const look = () => {
-      atEnd.current = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
-      setAway(filled.current && !atEnd.current);
+      const missing = endOf(scroller, column) - scroller.scrollTop;
+      // Who has gone on to the sources is not fetched back.
+      atEnd.current = missing < NEAR && missing > -ROUNDING;
+      setAway(filled.current && missing >= NEAR);
     };
-    const grown = new ResizeObserver(() => (atEnd.current ? toEnd() : look()));
-    grown.observe(content.current);
+    const scrolled = () => {
+      // With other sizes it was the browser that scrolled, and `grown` comes next.
+      if (sizes === sizesOf(scroller, column)) look();
+    };
+    const grown = new ResizeObserver(() => {
+      sizes = sizesOf(scroller, column);
+      if (!atEnd.current) return look();
+      toEnd();
+      setAway(false);
+    });
+    grown.observe(column, { box: "border-box" });
     grown.observe(scroller);
-    scroller.addEventListener("scroll", look, { passive: true });
+    scroller.addEventListener("scroll", scrolled, { passive: true });
     return () => {
       grown.disconnect();
-      scroller.removeEventListener("scroll", look);
+      scroller.removeEventListener("scroll", scrolled);
     };
   }, []);
   // A new question, or another conversation, is what the reader wants to see.
@@ -63,4 +80,23 @@ export function Conversation() {
     </div>
     ${away && html`<${IconButton} class="latest" icon="down" label=${t("latest")} onClick=${toEnd} />`}
   `;
+}
+
+/** @param {HTMLElement} scroller @param {HTMLElement} column */
+function sizesOf(scroller, column) {
+  return `${scroller.clientHeight} ${column.offsetWidth} ${column.offsetHeight}`;
+}
+
+/**
+ * @param {HTMLElement} scroller
+ * @param {HTMLElement} column
+ * @returns {number} where it is scrolled to when the end of the last answer is seen; tall cards under it must not push
+ *   it out of the window
+ */
+function endOf(scroller, column) {
+  const last = scroller.scrollHeight - scroller.clientHeight;
+  const added = [...(column.lastElementChild?.children ?? [])].find((part) => part.matches(".references, .sources"));
+  if (!added) return last;
+  const top = added.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop;
+  return Math.max(0, Math.min(last, top + PEEK - scroller.clientHeight));
 }

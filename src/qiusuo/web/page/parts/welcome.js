@@ -2,8 +2,9 @@
 import { html } from "../html.js";
 import { getLanguage, t } from "../i18n.js";
 import { NO_CHAT, changeSettings } from "../sessions.js";
-import { useStore } from "../store.js";
+import { getState, useStore } from "../store.js";
 import { send } from "../turns.js";
+import { NOTICES } from "../words/notices.js";
 import { Command } from "./copy.js";
 import { docLink } from "./notice.js";
 
@@ -36,7 +37,7 @@ export function Welcome() {
       ${settings.switch === "off" && config.search.available
         ? html`<p>
             ${t("welcomeSearchOff")}${" "}
-            <button type="button" class="inline" onClick=${() => changeSettings({ search: true }, t("saidOn"))}>
+            <button type="button" class="inline" onClick=${turnSearchOn}>
               ${t("turnOn")}
             </button>
           </p>`
@@ -46,7 +47,7 @@ export function Welcome() {
         <h3>${t("examples")}</h3>
         <ul class="examples">
           ${examples.map(
-            (text) => html`<li key=${text}><button type="button" onClick=${() => void send(text)}>${text}</button></li>`,
+            (text) => html`<li key=${text}><button type="button" onClick=${() => askExample(text)}>${text}</button></li>`,
           )}
         </ul>
       `}
@@ -55,11 +56,25 @@ export function Welcome() {
   `;
 }
 
+function turnSearchOn() {
+  return changeSettings({ search: true }, t("saidOn"));
+}
+
+/** An example shows what search is good for; what is typed goes by the switch as it stands. @param {string} text */
+function askExample(text) {
+  const { live, settings } = getState();
+  if (live) return;
+  if (settings.switch === "off") void turnSearchOn(); // the question waits until it is saved
+  void send(text);
+}
+
 /** @param {{findings: Finding[], config: import("../types.js").Config}} props */
 function Setup({ findings, config }) {
   const problem = config.search.problem;
   const serious = findings.filter((finding) => SERIOUS.includes(finding.level));
   const missing = config.model.kind === "extractive";
+  // Until the findings have come; the problem itself is told in English.
+  const [searchOff, , turnSearchOnBy] = NOTICES.search_disabled[getLanguage()];
   if (!problem && !serious.length && !missing) return null;
   return html`
     <section class="setup">
@@ -73,7 +88,7 @@ function Setup({ findings, config }) {
           <${Command} command=${MODEL} />
           <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
         </li>`}
-        ${problem && !serious.length && html`<li><b>${problem.message}</b><p>${problem.fix}</p></li>`}
+        ${problem && !serious.length && html`<li><b>${searchOff}</b><p>${turnSearchOnBy}</p></li>`}
         ${serious.map(
           (finding) => html`
             <li key=${finding.code}>
