@@ -10,7 +10,8 @@ from qiusuo.legal.cases import CaseFilters, CaseSearch
 from qiusuo.legal.dates import all_days, read_day
 from qiusuo.legal.index import IndexHandle
 from qiusuo.legal.judgments import build_case, case_number, case_type
-from qiusuo.legal.privacy import mask_text, masked_name, people_in
+from qiusuo.legal.people import people_in
+from qiusuo.legal.privacy import mask_text, masked_name
 
 pytest_plugins = ["legal_fixtures"]
 
@@ -43,7 +44,23 @@ def test_filters(ask: CaseSearch) -> None:
             ask.search("茶款", wrong)
 
 
-@pytest.mark.parametrize("number", ["（2019）某01民终88号", "(2019)某01民终88号", "〔2019〕某01民终88号"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        "（2019）某01民终88号",
+        "(2019)某01民终88号",
+        "〔2019〕某01民终88号",
+        "[2019] 某01民终88号",
+        "2019某01民终88号",
+        "2019年某01民终88号",
+        "２０１９某０１民终８８号",
+        "（2019） 某 01 民终 88 号",
+        "2019）某01民终88号",
+        "（2019）某01民终88",
+        "2019某01民终88",
+        "案号：2019某01民终88号",
+    ],
+)
 def test_a_case_by_its_number(ask: CaseSearch, number: str) -> None:
     (result,) = ask.search(number).results
     assert result.case_number == "（2019）某01民终88号"
@@ -57,6 +74,17 @@ def test_an_unknown_number_is_said(ask: CaseSearch) -> None:
     assert (answer.results, answer.final) == ((), False)
     assert "（1999）" in answer.notes[0]
     assert ask.detail("987654").notes
+    for unknown in ("2016京01刑初119号", "2016京01刑初119", "(2016)京01刑初119号"):
+        for answer in (ask.search(unknown), ask.detail(unknown)):
+            assert answer.results == ()
+            assert "没有案号" in answer.notes[0]
+            assert "条文" not in "".join(answer.notes)
+
+
+def test_a_number_that_the_filters_exclude_is_said(ask: CaseSearch) -> None:
+    answer = ask.search("（2019）某01民终88号", CaseFilters("刑事"))
+    assert (answer.results, answer.final) == ((), True)
+    assert "不符合" in answer.notes[0]
 
 
 def test_personal_data_is_masked_by_default(samples: IndexHandle, ask: CaseSearch) -> None:
@@ -83,9 +111,49 @@ def test_metadata_is_read_out_of_the_text() -> None:
     assert case.facts.startswith("经审理查明")
 
 
-def test_the_end_of_a_sentence_is_not_the_day_of_the_judgment() -> None:
-    text = "判决如下：被告人犯盗窃罪，判处拘役。（即自2016年1月18日起至2031年1月17日止。）"
-    assert build_case({"text": text}).date == ""
+# Where days stand at the end of judgments. 如不服… comes between the sentence and the signatures.
+SENTENCE = "（刑期从判决执行之日起计算，即自二〇一六年三月九日起至二〇一八年九月八日止。）"
+APPEAL = "如不服本判决，可在接到判决书的第二日起十日内提出上诉。"
+
+
+@pytest.mark.parametrize(
+    ("end", "day"),
+    [
+        (f"{SENTENCE}\n{APPEAL}", ""),
+        (f"{SENTENCE} {APPEAL}", ""),
+        (SENTENCE.replace("二〇一八", "二0一八").replace("二〇一六", "二O一六"), ""),
+        ("（即自2016年1月18日起至2017年1月17日止。）", ""),
+        ("（缓刑考验期限自判决确定之日起计算，至二〇一七年五月一日）", ""),
+        ("限于二〇一六年十二月三十一日前付清。", ""),
+        ("本案由审判员王一独任审判，于2016年4月2日公开开庭审理，书记员李二担任记录。", ""),
+        ("本院审判员王一于二〇一六年四月二日公开开庭。", ""),
+        (f"{SENTENCE}\n{APPEAL}\n审　判　长　王一\n人民陪审员　张三\n二〇一六年六月七日\n书记员　赵四", "2016-06-07"),
+        (f"{SENTENCE} {APPEAL} 审判长王一 人民陪审员张三 二〇一六年六月七日 代理书记员赵四 附：《某法》", "2016-06-07"),
+        (f"{APPEAL}审判长王一审判员李二二○一六年六月十七日书记员赵四", "2016-06-17"),
+        (f"{APPEAL}\n审判员　王一\n（院印）\n二Ｏ一六年元月七日\n本件与原本核对无异\n书记员　赵四", "2016-01-07"),
+        (f"{APPEAL}\n审判员：王一\n2016年6月7日\n法官助理：李二", "2016-06-07"),
+        (f"{APPEAL}\n二〇一六年六月七日\n书记员　赵四", "2016-06-07"),
+        (f"{SENTENCE}\n{APPEAL}\n    二〇一六年六月七日\n附：判决书一份", "2016-06-07"),
+        (f"{SENTENCE}本判决为终审判决。 二〇一七年六月七日", "2017-06-07"),
+        (f"{APPEAL}\n审判员　王一\n二〇一五年六月七日", ""),  # before the case began
+        (f"{APPEAL}\n审判员　王一\n二〇二六年六月七日", ""),  # ten years after
+        (f"{APPEAL}\n审判员　于在\n二〇一六年六月七日\n附相关法律条文：\n{'第一条　略。' * 300}", "2016-06-07"),
+    ],
+)  # fmt: skip
+def test_the_day_of_a_judgment_stands_beside_the_signatures(end: str, day: str) -> None:
+    text = (
+        f"某县人民法院\n刑事判决书\n（2016）某0902刑初46号\n判决如下：\n被告人犯盗窃罪，判处有期徒刑二年六个月。{end}"
+    )
+    assert build_case({"text": text}).date == day
+
+
+def test_a_day_that_the_row_states_is_taken() -> None:
+    assert build_case({"text": SENTENCE, "date": "2016-05-01"}).date == "2016-05-01"
+
+
+def test_without_a_case_number_only_a_signed_day_counts() -> None:
+    assert build_case({"text": f"{APPEAL}\n二〇一六年六月七日"}).date == ""
+    assert build_case({"text": f"{APPEAL}\n审判员　王一\n二〇一六年六月七日"}).date == "2016-06-07"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +192,27 @@ def test_all_days_in_order() -> None:
 
 def test_numbers_of_cases() -> None:
     assert case_number("见（2015）旅刑初字第346号判决") == "（2015）旅刑初字第346号"
-    assert case_number("第346号") == ""
+    assert case_number("刑事判决书 2018）湘0422刑初269号 公诉机关") == "（2018）湘0422刑初269号"
+    assert case_number("2015旅刑初字346") == "（2015）旅刑初字346号"
+    assert case_number("（2016）京01刑初119-1号") == "（2016）京01刑初119-1号"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "第346号",
+        "法释〔2016〕15号",
+        "京某专鉴字（2016）第1号",
+        "2016年人民路3号",
+        "2016年因民间借贷纠纷住在人民路3号",
+        "2016年刑法修正案9",
+        "2020新民法典577",
+        "刑法2020年第20条",
+        "2021年1月1日",
+    ],
+)
+def test_what_is_no_number_of_a_case(text: str) -> None:
+    assert case_number(text) == ""
 
 
 def test_masking_rules() -> None:

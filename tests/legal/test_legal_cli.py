@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from legal_samples import POT_LAW, write_statutes_db
+from legal_samples import PICKING_RULES, POT_LAW, TEA_LAW_2010, Statute, write_statutes, write_statutes_db
 from qiusuo.cli.app import app
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal import install
@@ -43,6 +43,45 @@ def test_import_stats_search_show(home: Path) -> None:
     assert run("show", "（2020）某01民初1号")[0] == 1
     assert run("search", "漏水", "--cases", "--type", "民事")[0] == 1
     assert run("rebuild")[0] == 0
+
+
+def test_a_law_is_shown_whole(home: Path) -> None:
+    (home / "pot.md").write_text(POT_LAW, "utf-8")
+    (home / "tea.md").write_text(TEA_LAW_2010, "utf-8")
+    (home / "rules.md").write_text(PICKING_RULES, "utf-8")
+    run("import", *(str(home / name) for name in ("pot.md", "tea.md", "rules.md")))
+    code, text = run("show", "茶叶法")  # the name of the interpretation holds it, too
+    lines = text.splitlines()
+    assert (code, lines[0]) == (0, "中华人民共和国茶叶法")
+    assert lines[1].endswith("共 6 条")
+    assert lines[2:5] == ["", "第一章 总则", "第一条　为了保护茶农的合法权益，制定本法。"]
+    assert [line.partition("　")[0] for line in lines if "　" in line] == [
+        "第一条", "第二条", "第三条", "第四条", "第四条之一", "第五条",
+    ]  # fmt: skip
+    assert "（二）秋茶应当提前五日告知。" in lines
+    results = json.loads(run("show", "茶叶法", "--json")[1])["results"]
+    assert [result["articleNumber"] for result in results[:2]] == ["", "第一条"]
+    assert len(results) == 7
+    code, text = run("show", "茶叶法和水壶法")
+    assert (code, "写出其中一部的全名" in text, "第四条" in text) == (0, True, False)
+
+
+def test_an_article_that_does_not_hold_is_marked_in_its_law(home: Path) -> None:
+    articles = (("第一条", "烛台应当稳固。"), ("第二条", "（删去）"))
+    statute = Statute("中华人民共和国烛台法", "2016-03-01", "2016-06-01", articles)
+    run("import", str(write_statutes(home / "laws.db", [statute])))
+    assert "第二条　（删去）\n! 本条已删去。\n" in run("show", "烛台法")[1]
+
+
+def test_only_what_is_named_is_shown(home: Path) -> None:
+    (home / "pot.md").write_text(POT_LAW, "utf-8")
+    run("import", str(home / "pot.md"))
+    for name in ("水壶漏水的法", "漏水的水壶"):
+        assert run("search", name)[0] == 0
+        code, text = run("show", name)
+        assert (code, f"索引中没有名为“{name}”" in text, "第二条" in text) == (1, True, False)
+    code, text = run("show", "采茶法")
+    assert (code, "第" in text) == (1, False)
 
 
 def test_errors_have_their_codes(home: Path) -> None:

@@ -46,9 +46,8 @@ def configured(tmp_path: Path, folder: Path) -> Settings:
 
 
 class TestLimits:
-    async def test_what_is_on_this_machine_counts_for_no_limit(
-        self, sample_folder: Path, tavily: ProviderServer
-    ) -> None:
+    @pytest.mark.usefixtures("tavily")
+    async def test_what_is_on_this_machine_counts_for_no_limit(self, sample_folder: Path) -> None:
         settings = Settings.load(legal_dir=str(sample_folder), rate_limit=2)
         async with SearchService.from_settings(settings) as service:
             for _ in range(4):

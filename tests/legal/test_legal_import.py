@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import os
 import signal
 import sqlite3
@@ -173,6 +174,23 @@ class TestHostileInput:
         (tmp_path / "rows.jsonl").write_text("\n".join(rows), "utf-8")
         report = build(tmp_path / "index", tmp_path / "rows.jsonl")
         assert (report.cases, report.sources[0].rejected) == (1, 6)
+
+    def test_a_row_without_a_readable_article_number_is_kept_aside(self, tmp_path: Path) -> None:
+        numbers = ["第一条", "二", "3", 4, "第五条之一", "（六）", "七、", "", "序言", "附件一", None]
+        unreadable = ["abc", "第五百七七条", 0, -1, "第十二条第二款", ["八"], 1.5]
+        rows = [
+            json.dumps({"law": "茶叶法", "num": number, "content": f"内容{place}。"}, ensure_ascii=False)
+            for place, number in enumerate([*numbers, *unreadable])
+        ]
+        (tmp_path / "law.jsonl").write_text("\n".join(rows), "utf-8")
+        report = build(tmp_path / "index", tmp_path / "law.jsonl")
+        assert (report.articles, report.sources[0].rejected) == (len(numbers), len(unreadable))
+        assert any("no article number can be read from 'abc'" in reason for reason, _ in report.sources[0].reasons)
+        index = opened(tmp_path / "index").get()
+        (version,) = index.store.versions_of(*index.names.find("茶叶法"))
+        wanted = [(ArticleNumber(1), 0), (ArticleNumber(4), 3), (ArticleNumber(5, 1), 4), (ArticleNumber(7), 6)]
+        for number, place in wanted:
+            assert [article.text for article in index.store.articles(version, number)] == [f"内容{place}。"]
 
     def test_a_truncated_archive_and_a_false_database(self, tmp_path: Path) -> None:
         (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(crime(1, "窃取").encode() * 999)[:300])

@@ -33,6 +33,14 @@ def ask(samples: IndexHandle) -> RegulationSearch:
         ("旧茶叶法第三条", ["2010-03-01"]),
         ("茶叶法第三条（2025修订）", ["2025-10-01"]),
         ("茶叶法第三条修订前怎么规定", ["2010-03-01"]),
+        ("茶叶法第三条 2025修订", ["2025-10-01"]),
+        ("茶叶法第三条在2015年是怎么规定的", ["2010-03-01"]),
+        ("茶叶法第三条 2027-06-01", ["2025-10-01"]),
+        ("茶叶法第三条 2026年12月31日", ["2010-03-01"]),
+        ("茶叶法第三条 旧法", ["2010-03-01"]),
+        ("2015年时茶叶法第三条", ["2010-03-01"]),
+        ("2027年以前茶叶法第三条", ["2010-03-01"]),
+        ("茶叶法第三条 2015年新规", ["2010-03-01"]),
         ("新旧茶叶法第三条对比", ["2025-10-01", "2010-03-01"]),
         ("茶叶法新旧对比", ["2025-10-01", "2010-03-01"]),
     ],
@@ -41,12 +49,34 @@ def test_the_edition_that_is_asked_for(ask: RegulationSearch, query: str, versio
     assert [result.version for result in ask.search(query).results] == versions
 
 
-@pytest.mark.parametrize("query", ["旧水壶法第一条", "1999年茶叶法第三条", "茶叶法（2018修正）", "旧水壶法"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "旧水壶法第一条",
+        "1999年茶叶法第三条",
+        "茶叶法（2018修正）",
+        "旧水壶法",
+        "茶叶法第三条 2018修正",
+        "茶叶法第三条 1999-01-01",
+        "水壶法第一条 旧法",
+        "2010年以前茶叶法第三条",
+    ],
+)
 def test_an_edition_that_is_not_there_is_not_replaced(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query)
     assert answer.results == ()
     assert "版本，已有：" in answer.notes[0]
     assert not answer.final  # the web may have it
+
+
+@pytest.mark.parametrize("query", ["茶叶法第三条 2025年", "2025年茶叶法", "茶叶法第三条 2025年10月1日"])
+def test_a_text_of_a_year_in_which_it_did_not_hold_yet(ask: RegulationSearch, query: str) -> None:
+    answer = ask.search(query, "2027-06-01")
+    assert [(result.version, result.status) for result in answer.results] == [("2025-10-01", "现行有效")]
+    (note,) = answer.notes
+    assert "2025-10-01 公布的版本自 2027-01-01 起施行；2025" in note
+    assert note.endswith("有效的是 2010-03-01 公布的版本。")
+    assert ask.search("茶叶法第三条（2025修订）", "2027-06-01").notes == ()
 
 
 @pytest.mark.parametrize(
@@ -145,11 +175,58 @@ def test_english_names(query: str, meant: tuple[str, bool] | None) -> None:
     assert from_english(query) == meant
 
 
-@pytest.mark.parametrize("query", ["德国民法典", "日本《水壶法》", "英国茶叶法第三条", "茶叶法（草案）第三条"])
+@pytest.mark.parametrize("query", ["第五百七七条", "第577条", "第三条、第四条", "第 三 条？"])
+def test_a_number_alone_is_told_to_lack_its_law(ask: RegulationSearch, query: str) -> None:
+    answer = ask.search(query)
+    assert answer.results == ()
+    assert answer.notes[0].startswith("没有指明是哪部法律的第")
+
+
+def test_words_beside_a_number_that_is_none(ask: RegulationSearch) -> None:
+    answer = ask.search("第五百七七条 水壶漏水")
+    assert answer.results[0].law_name == "水壶法"
+    assert "第五百七七条，以下按文字检索" in answer.notes[0]
+    both = ask.search("茶叶法第三条怎么说？第五百七七条呢")
+    assert [result.article_number for result in both.results] == ["第三条"]
+    assert "没有“第五百七七条”" in both.notes[1]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "德国民法典",
+        "日本《水壶法》",
+        "英国茶叶法第三条",
+        "茶叶法（草案）第三条",
+        "加州茶叶法第三条",
+        "加州茶叶法",
+        "茶叶法（日本）",
+        "根据日本法律，茶叶法第三条怎么规定",
+        "茶叶法第三条（日本）",
+    ],
+)
 def test_the_law_of_others_and_drafts(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query)
     assert answer.results == ()
     assert answer.notes[0].startswith("索引中没有")
+
+
+@pytest.mark.parametrize(
+    ("query", "notes"),
+    [
+        ("茶叶法第三条 我在日本留学", ("按中国法律理解，没有收录日本的法律。",)),
+        ("茶叶法第三条 日本企业适用吗", ("按中国法律理解，没有收录日本的法律。",)),
+        ("茶叶法第三条 香港", ("按内地法律理解，没有收录香港的法律。",)),
+        ("茶叶法第三条 香港企业适用吗", ()),
+        ("茶叶法第三条", ()),
+    ],
+)
+def test_a_question_that_speaks_of_others_is_told_whose_law_it_gets(
+    ask: RegulationSearch, query: str, notes: tuple[str, ...]
+) -> None:
+    answer = ask.search(query)
+    assert [result.article_number for result in answer.results] == ["第三条"]
+    assert answer.notes == notes
 
 
 def test_a_law_is_kept_for_the_next_sentence(ask: RegulationSearch) -> None:
@@ -196,6 +273,18 @@ def test_a_number_far_from_its_law(ask: RegulationSearch, query: str, pinned: bo
         "(" * 4000,
         "《" * 2000 + "》" * 2000,
         "\ud800茶叶法第三条",
+        "茶叶法第三条" + " ,?" * 1300,
+        "茶叶法第三条 2018年" + "和与及" * 1300 + "条",
+        "茶叶法第三条 2018年" * 100,
+        "2018年" * 900 + "茶叶法第三条",
+        "2018-10-26" * 400 + "茶叶法第三条",
+        "茶叶法第三条（2018" + "修正" * 1900,
+        "日本" * 1900 + "茶叶法第三条",
+        "朝鲜" + "人民主义" * 900 + "茶叶法第三条",
+        "日本" + "的里中法律" * 700 + "茶叶法第三条",
+        "茶叶法第三条" + "在日本的法律" * 600,
+        "茶叶法第三条 日本" + " ?" * 1900 + "x",
+        "茶叶法第三条、" * 100 + "2018年",
     ],
 )
 def test_no_question_takes_long(ask: RegulationSearch, query: str) -> None:

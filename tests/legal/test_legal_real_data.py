@@ -242,6 +242,7 @@ def test_days_that_the_source_states_wrongly(statutes: LegalIndex, law: str, day
         ("环境保护法第1条", "2026-11-15", "已废止", "生态环境法典"),
         ("环境保护法第1条", "2020-01-01", "现行有效", ""),
         ("公司法第20条", "2020-01-01", "尚未生效", "2020-01-01 有效的文本不在索引中"),
+        ("刑法第199条", "2026-11-15", "已废止", "本条已删去。"),
     ],
 )
 def test_how_articles_stand_on_a_day(statutes: LegalIndex, query: str, day: str, status: str, words: str) -> None:
@@ -262,6 +263,31 @@ def test_an_amended_article_is_followed_by_its_new_wording(statutes: LegalIndex)
         _, *changes = search.search(query, day).results
         assert any(words in change.content for change in changes)
         assert all("修正案" in change.law_name for change in changes)
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("公司法第三条 2018修正", "公司法》2018年的版本，已有：2023-12-29。"),
+        ("公司法第三条2018年怎么规定", "公司法》2018年的版本，已有：2023-12-29。"),
+        ("公司法第三条 2018-10-26", "公司法》2018-10-26 有效的版本，已有：2023-12-29。"),
+        ("刑法第199条在日本怎么规定", "索引中没有“日本刑法”，未用其他法律的第一百九十九条代替。"),
+        ("特拉华州公司法第102条", "索引中没有“特拉华州公司法”，未用其他法律的第一百零二条代替。"),
+        ("第五百七七条", "没有指明是哪部法律的第五百七七条；请写明法律名称，例如“民法典第五百七十七条”。"),
+    ],
+)
+def test_what_is_not_there_is_not_answered_with_something_else(statutes: LegalIndex, query: str, note: str) -> None:
+    answer = RegulationSearch(statutes).search(query)
+    assert answer.results == ()
+    assert answer.notes[0].endswith(note)
+
+
+def test_a_year_of_publication_in_which_a_law_did_not_hold(statutes: LegalIndex) -> None:
+    answer = RegulationSearch(statutes).search("治安管理处罚法第43条 2025年")
+    assert [result.version for result in answer.results] == ["2025-06-27"]
+    assert "2025-06-27 公布的版本自 2026-01-01 起施行" in answer.notes[0]
+    for query in ("香港基本法第23条", "香港国安法第20条", "台湾同胞投资保护法第3条", "澳门基本法第23条"):
+        assert RegulationSearch(statutes).search(query).notes == ()
 
 
 def test_repealed_laws_without_text_on_earlier_days(statutes: LegalIndex) -> None:

@@ -27,6 +27,7 @@ NAMES = [
     "中华人民共和国公司法",
     "最高人民法院关于适用《中华人民共和国民事诉讼法》的解释",
     "中华人民共和国澳门特别行政区基本法",
+    "中华人民共和国香港特别行政区基本法",
 ]
 TABLE = NameTable.build(enumerate(NAMES))
 WITHOUT_INTERPRETATION = NameTable.build((place, name) for place, name in enumerate(NAMES) if "婚姻" not in name)
@@ -202,11 +203,63 @@ def test_a_clause_of_a_paper_is_no_article(text: str) -> None:
         "在日本，刑法第199条",
         "新西兰的刑法第一条",
         "蒙古刑法第一条",
+        "蒙古国刑法第3条",
+        "俄罗斯联邦刑法第105条",
+        "朝鲜民主主义人民共和国刑法第3条",
+        "日本国刑法典第199条",
+        "日本国《刑法》第199条",
+        "特拉华州公司法第102条",
+        "美国加州公司法第102条",
+        "纽约公司法第3条",
+        "德州公司法第3条",
+        "根据日本法律，刑法第199条怎么规定",
+        "在日本的法律中，《刑法》第199条",
+        "按照香港法律，公司法第3条",
+        "（日本）刑法第199条",
+        "【日本】《刑法》第199条",
+        "刑法（日本）第199条",
+        "《刑法》（日本）第199条",
+        "刑法第199条（日本）",
+        "刑法第199条怎么规定的（日本）",
+        "刑法第199条 日本",
+        "刑法第199条在日本怎么规定",
+        "刑法第199条日本法律怎么说",
+        "民法典第823条 德国？",
+        "公司法第3条（香港）",
+        "公司法第3条在香港怎么规定",
     ],
 )
 def test_the_law_of_others_is_not_ours(text: str) -> None:
     (reference,) = read(text)
-    assert reference.mention is LawMention.UNKNOWN
+    assert (reference.mention, reference.law_ids) == (LawMention.UNKNOWN, ())
+
+
+def test_the_law_of_others_is_named_with_them() -> None:
+    first, second = read("刑法第199条、第200条（日本）")
+    assert (first.law_name, second.law_name) == ("日本刑法", "日本刑法")
+    assert read("根据俄罗斯联邦法律，刑法第105条")[0].law_name == "俄罗斯联邦刑法"
+
+
+@pytest.mark.parametrize(
+    ("text", "law"),
+    [
+        ("澳门基本法第23条", "澳门特别行政区基本法"),
+        ("基本法第23条（澳门）", "澳门特别行政区基本法"),
+        ("基本法（澳门）第23条", "澳门特别行政区基本法"),
+        ("澳门特别行政区基本法第23条在澳门怎么规定", "澳门特别行政区基本法"),
+        ("公司法第3条 香港", "公司法"),
+        ("公司法第3条 日本企业适用吗", "公司法"),
+        ("刑法第199条 我在日本留学", "刑法"),
+        ("中华人民共和国刑法第199条 日本", "刑法"),
+        ("公司法第3条国有企业怎么规定", "公司法"),
+        ("内蒙古刑法第3条", "刑法"),
+        ("公司法第3条 德州", "公司法"),
+        ("依法国家赔偿，刑法第3条", "刑法"),
+    ],
+)
+def test_what_only_speaks_of_others_is_ours(text: str, law: str) -> None:
+    (reference,) = read(text)
+    assert (reference.mention, law_of(reference)) == (LawMention.NAMED, law)
 
 
 @pytest.mark.parametrize(
@@ -246,9 +299,15 @@ def test_inside_a_law_a_bare_number_is_its_own() -> None:
     assert find_references("有下列三条理由", TABLE.find, inside_law=True) == read("有下列三条理由") == []
 
 
-@pytest.mark.parametrize("text", ["三条理由", "条例第", "合同条款第3条款", "第条", "", "治安管理条例", "第零条"])
+@pytest.mark.parametrize("text", ["三条理由", "条例第", "合同条款第3条款", "第条", "", "治安管理条例", "五百七七条"])
 def test_what_is_no_reference(text: str) -> None:
     assert read(text) == []
+
+
+@pytest.mark.parametrize("text", ["第五百七七条", "第零条"])
+def test_a_number_that_is_none_without_a_law(text: str) -> None:
+    (reference,) = read(text)
+    assert (reference.mention, reference.unreadable) == (LawMention.NONE, text)
 
 
 @given(st.integers(1, 9999))

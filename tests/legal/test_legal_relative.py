@@ -108,7 +108,7 @@ def test_a_model_is_told_the_paragraph_only_where_it_does_not_see_it(search: Reg
     whole = regulations_text(search.search("果园法第四条"))
     piece = regulations_text(search.search("果园法第四条第二款"))
     assert "前款第二项：" not in whole
-    assert "前款第二项：中华人民共和国果园法第四条第一款第二项 （二）转让果实；" in piece
+    assert "引用（前款第二项）：中华人民共和国果园法第四条第一款第二项 （二）转让果实；" in piece
 
 
 @pytest.mark.parametrize(

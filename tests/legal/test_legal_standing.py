@@ -64,6 +64,12 @@ STATUTES = (
         "2021-01-01",
         (("第一条", "本法自2021年1月1日起施行。《中华人民共和国算盘法》同时废止。"),),
     ),
+    Statute(
+        "中华人民共和国烛台法",
+        "2016-03-01",
+        "2016-06-01",
+        (("第一条", "烛台应当稳固。"), ("第二条", "（删去）"), ("第三条", "删去蜡烛的，应当灭火。")),
+    ),
     Statute("中华人民共和国钟表法", "2018-12-29", "1995-01-01", (("第一条", "钟表准时。"),)),
     Statute("中华人民共和国邮差法", SOURCE_DAY, "2024-08-01", (("第一条", "邮差送信。"),)),
 )
@@ -150,6 +156,8 @@ class TestAmendments:
             "本条已被《中华人民共和国灯塔法修正案（二）》条目一修改（2021-01-01 起施行），修改后的文字见该条。"
         )
         assert (change.law_name, change.article_number) == ("中华人民共和国灯塔法修正案（二）", "条目一")
+        assert change.to_dict()["amends"] == "中华人民共和国灯塔法第二条"
+        assert ask.search("灯塔法第二条", limit=1).results == (result, change), "never the old text alone"
         assert "灯塔每夜点亮" in change.content
 
     def test_so_it_does_where_words_find_it(self, ask: RegulationSearch) -> None:
@@ -220,6 +228,22 @@ class TestOtherDays:
     def test_words_on_a_day_of_which_the_index_has_little(self, ask: RegulationSearch) -> None:
         assert "只有 1 部" in ask.search("风车朝东", "1983-01-01").notes[0]
         assert ask.search("风车朝西").notes == ()
+
+
+class TestDeletedArticles:
+    def test_a_deleted_article_does_not_hold(self, ask: RegulationSearch) -> None:
+        result = first(ask, "烛台法第二条")
+        assert (result.status, result.content, result.successor) == ("已废止", "（删去）", "")
+        assert result.notes == ("本条已删去。",)
+
+    def test_the_others_do(self, ask: RegulationSearch) -> None:
+        for query in ("烛台法第一条", "烛台法第三条", "烛台法"):
+            assert (first(ask, query).status, first(ask, query).notes) == ("现行有效", ())
+
+    def test_before_its_day_it_is_not_in_force_either(self, ask: RegulationSearch) -> None:
+        result = first(ask, "烛台法第二条", "2016-04-01")
+        assert result.status == "尚未生效"
+        assert result.notes[0] == "本条已删去。"
 
 
 class TestGaps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,14 @@ from qiusuo.legal.imports import Importer, ImportReport, ImportStep, rebuild
 from qiusuo.legal.index import IndexHandle
 from qiusuo.legal.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
 from qiusuo.legal.judgments import case_number
-from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.models import ArticleNumber, Validity
+from qiusuo.legal.numbers import MAX_ARTICLE
+from qiusuo.legal.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.results import CaseResult, LegalAnswer, RegulationResult
 
 MAX_SHOWN_GAPS = 10
 MAX_SHOWN_NUMBERS = 12
+ONE_LAW = "有几部法律；写出其中一部的全名，可显示全文。"
 
 
 def run_install(*, yes: bool, semantic: bool) -> Exit:
@@ -105,16 +108,55 @@ def run_search(
 
 
 def run_show(reference: str, *, as_of: str, as_json: bool) -> Exit:
-    """Show an article, a law, or a whole judgment."""
+    """Show an article, a whole law, or a whole judgment: what the reference names, never what is merely like it."""
 
     def show(folder: IndexFolder) -> Exit:
         index = IndexHandle(folder).get()
         if case_number(reference) or reference.isdecimal():
             answer = CaseSearch(index, _settings().legal_masking).detail(reference)
             return _print_cases(answer, as_json=as_json, whole=True)
-        return _print_laws(RegulationSearch(index).search(reference, as_of or None, 50), as_json=as_json)
+        return _show_laws(RegulationSearch(index), reference, as_of, as_json=as_json)
 
     return _guarded(show)
+
+
+def _show_laws(search: RegulationSearch, reference: str, as_of: str, *, as_json: bool) -> Exit:
+    answer = _only_named(search.search(reference, as_of or None, MAX_LIMIT), reference, search)
+    if any(result.article_number for result in answer.results):
+        return _print_laws(answer, as_json=as_json)
+    if len({result.law_name for result in answer.results}) > 1:
+        return _print_laws(replace(answer, notes=(*answer.notes, ONE_LAW)), as_json=as_json)
+    day = check_day(as_of, search.today())
+    whole = [(law, _articles_of(law, search, day)) for law in answer.results]
+    if as_json:
+        everything = tuple(result for law, articles in whole for result in (law, *articles))
+        return _print_laws(replace(answer, results=everything), as_json=True)
+    return _print_whole(answer, whole)
+
+
+def _only_named(
+    answer: LegalAnswer[RegulationResult], reference: str, search: RegulationSearch
+) -> LegalAnswer[RegulationResult]:
+    """Return an answer without what only its words found, and without laws whose names hold that of the law named."""
+    named = tuple(result for result in answer.results if result.score is None)
+    exact = {search.index.store.laws[law_id].name for law_id in search.index.names.find(reference)}
+    named = tuple(result for result in named if result.law_name in exact) or named
+    if named or not answer.results:
+        return replace(answer, results=named)
+    unknown = f"索引中没有名为“{reference}”的法律、条文或文书；按文字检索请用：qiusuo legal search {reference}"
+    return replace(answer, results=(), notes=(unknown,))
+
+
+def _articles_of(law: RegulationResult, search: RegulationSearch, day: str) -> list[RegulationResult]:
+    """Return all articles of a law, in the version that a result shows."""
+    store = search.index.store
+    versions = [version for law_id in search.index.names.find(law.law_name) for version in store.versions_of(law_id)]
+    return [
+        search.article_result(article, day)
+        for version in versions
+        if (version.law.name, version.published) == (law.law_name, law.version)
+        for article in store.articles(version, ArticleNumber(0), ArticleNumber(MAX_ARTICLE + 1), limit=None)
+    ]
 
 
 def _settings() -> Settings:
@@ -174,17 +216,40 @@ def _print_report(report: ImportReport, folder: IndexFolder) -> None:
 
 def _print_laws(answer: LegalAnswer[RegulationResult], *, as_json: bool) -> Exit:
     def lines(result: RegulationResult) -> list[str]:
-        published = result.version and f"{result.version} 公布"
-        facts = " · ".join(
-            filter(None, dict.fromkeys((result.status, result.since, published, result.chapter, result.source)))
-        )
         cited = [
             f"  {item.words or '引用'} {item.law_name} {item.article_number}: {item.brief}" for item in result.cited
         ]
         asked = [f"  » {line}" for line in result.excerpt.split("\n") if line]
-        return [facts, *result.content.split("\n"), *asked, *cited, *(f"! {note}" for note in result.notes)]
+        return [_facts(result), *result.content.split("\n"), *asked, *cited, *(f"! {note}" for note in result.notes)]
 
     return _print(answer, lambda result: f"{result.law_name} {result.article_number}".rstrip(), lines, as_json=as_json)
+
+
+def _print_whole(
+    answer: LegalAnswer[RegulationResult], whole: list[tuple[RegulationResult, list[RegulationResult]]]
+) -> Exit:
+    """Print laws with all of their articles, in plain lines."""
+    out = _console()
+    lines = [f"! {note}" for note in answer.notes]
+    for law, articles in whole:
+        count = f" · 共 {len(articles)} 条" if articles else ""
+        lines += [law.law_name, _facts(law) + count, *(f"! {note}" for note in law.notes)]
+        chapter = ""
+        for article in articles or [law]:
+            if article.chapter != chapter:
+                chapter = article.chapter
+                lines += ["", chapter]
+            lines += f"{article.article_number}　{article.content}".strip().split("\n")
+            if article.status != Validity.IN_FORCE:  # amended or deleted, unlike the others
+                lines += (f"! {note}" for note in article.notes if note not in law.notes)
+    out.print("\n".join(lines), markup=False)
+    return Exit.OK if whole else Exit.NOTHING_FOUND
+
+
+def _facts(result: RegulationResult) -> str:
+    published = result.version and f"{result.version} 公布"
+    facts = (result.status, result.since, published, result.chapter, result.source)
+    return " · ".join(filter(None, dict.fromkeys(facts)))
 
 
 def _print_cases(answer: LegalAnswer[CaseResult], *, as_json: bool, whole: bool = False) -> Exit:

@@ -68,7 +68,7 @@ class LawsEngine(SearchEngine):
             search = RegulationSearch(self._handle.get(), self._handle.today)
             answer = search.search(query.own_words, limit=self.count(num_results))
             found = [item for result in answer.results if (item := self._item(result)) is not None]
-            return EngineResults(found, [_HOW_TO_SEE_MORE.sub("", note) for note in answer.notes])
+            return EngineResults(found[:num_results], [_HOW_TO_SEE_MORE.sub("", note) for note in answer.notes])
 
         try:
             return await asyncio.to_thread(look)

@@ -91,18 +91,20 @@ class CaseSearch:
             case = self.index.store.case(int(folded(words)[:15]))
             found = [case] if case else []
         else:
-            found = self.index.store.cases_by_number(words)
+            found = self.index.store.cases_by_number(case_number(words) or words)
         notes = () if found else (f"索引中没有案号或编号为“{words}”的裁判文书。",)
         return Answer(words, tuple(self._result(case, whole=True) for case in found), notes, final=bool(found))
 
     def _by_number(self, query: str, number: str, wanted: CaseFilters) -> Answer:
+        known = self.index.store.cases_by_number(number)
         found = [
-            case
-            for case in self.index.store.cases_by_number(number)
-            if wanted.admits(case.court, case.date) and wanted.case_type in {"", case.case_type}
+            case for case in known if wanted.admits(case.court, case.date) and wanted.case_type in {"", case.case_type}
         ]
-        notes = () if found else (f"索引中没有案号为 {number} 的裁判文书。",)
-        return Answer(query, tuple(self._result(case) for case in found), notes, final=bool(found))
+        if found:
+            return Answer(query, tuple(self._result(case) for case in found), final=True)
+        if known:
+            return Answer(query, (), (f"案号为 {number} 的裁判文书不符合所给的案件类型、法院或日期条件。",), final=True)
+        return Answer(query, (), (f"索引中没有案号为 {number} 的裁判文书。",))
 
     def _by_words(self, query: str, wanted: CaseFilters, count: int) -> Answer:
         narrowed = bool(wanted.court or wanted.date_from or wanted.date_to)

@@ -8,11 +8,26 @@ from collections.abc import Mapping
 from qiusuo.legal.dates import read_day
 from qiusuo.legal.models import CaseDocument
 from qiusuo.legal.numbers import folded
+from qiusuo.legal.signatures import day_of_judgment
 
 CASE_TYPES = ("民事", "刑事", "行政", "执行", "国家赔偿")
+# A 案号 says what kind of case it is. Other papers have a bracketed year and a number too: 法释〔2016〕15号.
+_KIND = "刑民行执赔破商知经海督催清减假辖申再终初监调救保特诉认协"
+_LETTERS = f"{_KIND}委外前财强司惩台港澳异复恢罚请更核医没抗撤他审非环资少金重提一二三四五"
+_COUNT = r"\d{1,7}(?:\s?[-之]\s?\d{1,4})?"
+_PLAIN = r"[^\s()\[\]〔〕,。;:]"
 _NUMBER = re.compile(
-    r"[(\[〔【]\s*((?:19|20)\d{2})\s*[)\]〕】]\s*([^\s()，。,;；:：]{1,24}?[字]?第?\s*\d+(?:[-之]\d+)?\s*号)"
+    rf"[(\[〔【〈<{{]\s?((?:19|20)\d{{2}})\s?[)\]〕】〉>}}]\s{{0,3}}"
+    rf"((?:(?![{_KIND}]){_PLAIN}\s?){{0,12}}[{_KIND}](?:{_PLAIN}\s?){{0,12}}?{_COUNT}\s?号)"
 )
+# Without brackets, or with one of them lost, only what looks like a number given by a court counts.
+_PROVINCE = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼兵军"
+_COURT_CODE = rf"(?:最高法|内?[{_PROVINCE}]\s?(?:\d\s?){{0,4}}|[\u4e00-\u9fff]{{1,2}}\s?\d{{2,4}})"
+_NEW_STYLE = rf"{_COURT_CODE}\s?[{_LETTERS}]{{1,8}}(?:字?第)?"
+_OLD_STYLE = rf"[\u4e00-\u9fff]{{0,8}}?[{_KIND}][{_LETTERS}]{{0,6}}字第?"
+_YEAR = r"((?:19|20)\d{2})\s?[)\]〕】〉>}-]?\s{0,3}"
+_BARE_NUMBER = re.compile(rf"(?<!\d){_YEAR}((?:年?{_NEW_STYLE}|(?!年){_OLD_STYLE})\s?{_COUNT}\s?号)")
+_ONLY_A_NUMBER = re.compile(rf"\W?{_YEAR}((?:年?{_NEW_STYLE}|(?!年){_OLD_STYLE})\s?{_COUNT})\s?号?\W?")
 _COURT = re.compile(
     r"(?:[\u4e00-\u9fff]{2,30}?(?:高级|中级|基层|铁路运输|海事|知识产权|金融|互联网|军事)?人民法院"
     r"|[\u4e00-\u9fff]{2,12}(?:海事|知识产权|金融|互联网|铁路运输(?:中级)?|军事)法院|最高人民法院)"
@@ -32,20 +47,17 @@ _REASONING = re.compile(r"(本院认为.+?)(?=(?:判决|裁定|决定)如下|$)"
 _CHARGE = re.compile(r"犯([\u4e00-\u9fff、]{2,24}?罪)")
 _APPEAL = re.compile(r"如不服本|审\s*判\s*长\s|本(?:判决|裁定)为终审")
 _DOCUMENT = re.compile(r"判决书|裁定书|决定书|通知书|调解书|一案")
-# The day of a judgment is written in Chinese numerals, or stands below the names of the judges.
-_SIGNED = re.compile(
-    r"(?:审判长|审判员|陪审员|书记员|法官助理).{0,200}?((?:19|20)\d{2}\s*年\s*\d{1,2}\s*月\s*\d{1,2}\s*日)", re.DOTALL
-)
-_HAN_DAY = re.compile(
-    r"[一二][〇○零O0九一二三四五六七八]{3}\s*年\s*[元一二三四五六七八九十]{1,2}\s*月\s*[一二三四五六七八九十廿]{1,3}\s*日"
-)
 _CAUSE = re.compile(r"(?:犯)?([\u4e00-\u9fff、]{2,30}?(?:罪|纠纷|合同纠纷|争议))")
 
 
 def case_number(text: str) -> str:
-    """Return the first 案号 in ``text`` in its usual writing, an empty string if there is none."""
-    match = _NUMBER.search(folded(text))
-    return f"（{match[1]}）{''.join(match[2].split())}" if match else ""
+    """Return the first 案号 in ``text`` in its usual writing, an empty string if there is none.
+
+    The brackets may be of any kind or missing; 号 may be missing where the text is nothing but the number.
+    """
+    plain = folded(text).strip()
+    match = _NUMBER.search(plain) or _BARE_NUMBER.search(plain) or _ONLY_A_NUMBER.fullmatch(plain)
+    return f"（{match[1]}）{''.join(match[2].split()).removeprefix('年').removesuffix('号')}号" if match else ""
 
 
 def case_number_key(number: str) -> str:
@@ -81,7 +93,7 @@ def build_case(row: Mapping[str, str]) -> CaseDocument:
         court=court,
         case_type=kind or stated_type,
         procedure=procedure,
-        date=read_day(row.get("date", "")) or _day_of_judgment(text),
+        date=read_day(row.get("date", "")) or day_of_judgment(text, number),
         parties=row.get("parties", "").strip(),
         cause=row.get("cause", "").strip() or _first(_CHARGE, verdict) or _first(_CAUSE, _without_party(title)),
         legal_basis=row.get("legal_basis", "").strip(),
@@ -105,11 +117,3 @@ def _first(pattern: re.Pattern[str], text: str) -> str:
 def _part(pattern: re.Pattern[str], text: str) -> str:
     match = pattern.search(text)
     return next((group.strip() for group in match.groups() if group), "") if match else ""
-
-
-def _day_of_judgment(text: str) -> str:
-    """Return the day on which a judgment was given; other days near the end are those of the sentence."""
-    end = text[-600:]
-    written = _HAN_DAY.findall(folded(end))
-    signed = _SIGNED.findall(end)
-    return read_day(written[-1]) if written else read_day(signed[-1]) if signed else ""

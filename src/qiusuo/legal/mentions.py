@@ -13,9 +13,9 @@ from enum import StrEnum
 from itertools import islice
 
 from qiusuo.legal.editions import CURRENT, Edition, edition_after, edition_before
-from qiusuo.legal.elsewhere import begins_elsewhere, elsewhere_before
+from qiusuo.legal.elsewhere import begins_elsewhere, elsewhere_after, elsewhere_before
 from qiusuo.legal.models import ArticleNumber
-from qiusuo.legal.names import looks_like_law, name_key
+from qiusuo.legal.names import STATE, looks_like_law, name_key
 from qiusuo.legal.numbers import folded
 
 FindLaw = Callable[[str], tuple[int, ...]]
@@ -24,7 +24,7 @@ FindLaw = Callable[[str], tuple[int, ...]]
 MAX_NAME_CHARS = 80
 _WINDOW = MAX_NAME_CHARS * 2
 _MOST_NAMES = 40
-_NO_BEGINNING = frozenset(' \t,、:。;《》〈〉()“”"')
+_NO_BEGINNING = frozenset(' \t,、:。;《》〈〉()【】〔〕[]“”"')
 _ENGLISH_ARTICLE = re.compile(r"\bart(?:icle|\.)?\s*(\d{1,4})\b", re.IGNORECASE)
 _OTHER_QUOTES = str.maketrans("「」『』", "《》《》")
 # What may stand between a law's name and its article.
@@ -147,6 +147,7 @@ def law_before(before: str, find_law: FindLaw, *, inside_law: bool = False) -> R
     short = _ABBREVIATED.search(sentence)
     if short:
         sentence = sentence[: short.start()] + (short["end"] if short[0][0] != "(" else "")
+    sentence, where = elsewhere_after(sentence)
     found = _quoted_law(sentence, find_law, nothing)
     if found is None:
         bare = _FILLER.sub("", edition_after(sentence)[0])
@@ -156,7 +157,20 @@ def law_before(before: str, find_law: FindLaw, *, inside_law: bool = False) -> R
         drafted = bool(_DRAFT.search(bare))
         if found is None and not inside_law and (drafted or (looks_like_law(bare) and not _PAPER.search(bare))):
             found = replace(nothing, mention=LawMention.UNKNOWN, law_name=_unknown_name(bare))
-    return replace(found, start=offset + found.start) if found else nothing
+    if found is None:
+        return nothing
+    if where and found.mention is LawMention.NAMED:
+        found = of_jurisdiction(found, where, find_law)
+    return replace(found, start=offset + found.start)
+
+
+def of_jurisdiction(law: Reference, where: str, find_law: FindLaw) -> Reference:
+    """Return a known law as that of another jurisdiction, which is unknown unless it is ours: 基本法（香港）."""
+    if where in law.law_name or STATE in law.law_name:
+        return law
+    name = where + law.law_name
+    ids = find_law(name)
+    return replace(law, mention=LawMention.NAMED if ids else LawMention.UNKNOWN, law_name=name, law_ids=ids)
 
 
 def _quoted_law(sentence: str, find_law: FindLaw, nothing: Reference) -> Reference | None:

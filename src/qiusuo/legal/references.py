@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 
 from qiusuo.legal.editions import CURRENT, edition_behind
+from qiusuo.legal.elsewhere import elsewhere_behind
 from qiusuo.legal.mentions import (
     MAX_NAME_CHARS,
     FindLaw,
@@ -19,11 +20,12 @@ from qiusuo.legal.mentions import (
     as_question,
     is_clause,
     law_before,
+    of_jurisdiction,
 )
 from qiusuo.legal.models import ArticleNumber
 from qiusuo.legal.numbers import HAN, NUMBER, folded, number_of
 
-__all__ = ["FindLaw", "LawMention", "Reference", "find_references", "values_of"]
+__all__ = ["FindLaw", "LawMention", "Reference", "find_references", "of_law", "values_of", "without_references"]
 
 # Blanks give nothing back (*+): where several patterns in a row may take the same blank, the time grows without bound.
 _TO = r"\s*+起?\s*+(?:至|到|-|–|—|~|～)\s*+"
@@ -71,6 +73,8 @@ def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -
     text = folded(text) if inside_law else _completed(as_question(text), find_law)
     linked = _LINKED if inside_law else _LINKED_IN_QUESTIONS
     found: list[Reference] = []
+    run = 0  # where the articles begin that share the law of the last one
+    taken = 0  # up to where words have been read as its edition
     clause_end: int | None = None
     for match in islice(_ARTICLE.finditer(text), None if inside_law else _MOST_IN_A_QUESTION):
         previous = found[-1] if found else None
@@ -87,20 +91,48 @@ def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -
         elif previous and linked.match(between):
             base = previous
         else:
-            before = text[max(0, match.start() - MAX_NAME_CHARS * 2) : match.start()]
+            before = text[max(taken, match.start() - MAX_NAME_CHARS * 2) : match.start()]
             base = law_before(before, find_law, inside_law=inside_law)
+            run = len(found)
             if _is_count(match, base, inside_law=inside_law):
                 continue
             if not inside_law and base.mention is LawMention.NONE and is_clause(before):
                 clause_end = match.end()
                 continue
-        if base.edition == CURRENT and base.mention is LawMention.NAMED and not inside_law:
-            base = replace(base, edition=edition_behind(text[match.end() : match.end() + MAX_NAME_CHARS]))
-        if numbers is not None:
-            found += _expanded(match, numbers, base)
-        elif not inside_law and base.mention in {LawMention.NAMED, LawMention.UNKNOWN}:
-            found.append(replace(base, unreadable=match[0].strip(), start=match.start(), end=match.end()))
+        found += _unreadable(match, base, inside_law=inside_law) if numbers is None else _expanded(match, numbers, base)
+        if base.mention is LawMention.NAMED and not inside_law:
+            law = _with_what_is_behind(base, text[match.end() : match.end() + MAX_NAME_CHARS], find_law)
+            if law is not base:  # 公司法第3条、第4条（2018修正）
+                taken = match.end() + law.end
+                found[run:] = [of_law(one, law) for one in found[run:]]
+                found[-1] = replace(found[-1], end=taken)
     return found
+
+
+def of_law(reference: Reference, law: Reference) -> Reference:
+    """Return a reference as one to the law of another."""
+    return replace(
+        reference,
+        mention=law.mention,
+        law_name=law.law_name,
+        law_ids=law.law_ids,
+        edition=law.edition,
+        certain=law.certain,
+    )
+
+
+def _with_what_is_behind(law: Reference, words: str, find_law: FindLaw) -> Reference:
+    """Return a known law with the edition or the jurisdiction that the words say, ``end`` being the end of these."""
+    where = elsewhere_behind(words)
+    if where:
+        law = of_jurisdiction(replace(law, end=0), where, find_law)
+    edition, end = edition_behind(words) if law.edition == CURRENT else (CURRENT, 0)
+    return replace(law, edition=edition, end=end) if edition != CURRENT else law
+
+
+def without_references(text: str) -> str:
+    """Return a question without what looks like the numbers of articles."""
+    return _ARTICLE.sub("", as_question(text))
 
 
 def _is_count(match: re.Match[str], base: Reference, *, inside_law: bool) -> bool:
@@ -150,6 +182,12 @@ def _expanded(
             start=match.start(),
             end=match.end(),
         )
+
+
+def _unreadable(match: re.Match[str], base: Reference, *, inside_law: bool) -> Iterator[Reference]:
+    """Give a number that is none as it was written, where a question surely means an article."""
+    if not inside_law and (match["mark"] or base.mention in {LawMention.NAMED, LawMention.UNKNOWN}):
+        yield replace(base, unreadable=match[0].strip(), start=match.start(), end=match.end())
 
 
 def _numbers(match: re.Match[str]) -> list[tuple[ArticleNumber, ArticleNumber | None]] | None:

@@ -13,6 +13,7 @@ from qiusuo.legal.addresses import address_of
 from qiusuo.legal.cited import cited_articles
 from qiusuo.legal.crimes import CRIMINAL_LAW, crime_articles
 from qiusuo.legal.editions import CURRENT, Age
+from qiusuo.legal.elsewhere import read_as_ours
 from qiusuo.legal.index import LegalIndex
 from qiusuo.legal.mentions import law_for, law_named, laws_in
 from qiusuo.legal.models import Article, Law, LawKind, LawVersion
@@ -20,8 +21,8 @@ from qiusuo.legal.names import looks_like_law, name_key
 from qiusuo.legal.numbers import article_label, folded
 from qiusuo.legal.paragraphs import Piece, pieces_of
 from qiusuo.legal.ranking import question_tokens
-from qiusuo.legal.references import LawMention, Reference, find_references
-from qiusuo.legal.results import LegalAnswer, RegulationResult
+from qiusuo.legal.references import LawMention, Reference, find_references, of_law, without_references
+from qiusuo.legal.results import NO_ARTICLE, LegalAnswer, RegulationResult
 from qiusuo.legal.script import from_english, has_han, simplified
 from qiusuo.legal.standing import Standing, label_of
 from qiusuo.legal.validity import best_for
@@ -106,11 +107,12 @@ class RegulationSearch:
             answer = self._number_without_law(words, references, day, most)
         else:
             answer = self._by_name(words, day) or self._by_words(words, day, most)
-        answer = replace(answer, notes=(*asides, *answer.notes))
-        if len(answer.results) > most:
-            more = f"；可增大 limit（最多 {MAX_LIMIT}）" if most < MAX_LIMIT else ""
-            cut = f"共 {len(answer.results)} 条结果，只列出前 {most} 条{more}。"
-            answer = replace(answer, results=answer.results[:most], notes=(*answer.notes, cut))
+        answer = replace(answer, notes=(*asides, *answer.notes, *_not_theirs(words, answer)))
+        shown = _first(answer.results, most)
+        if len(answer.results) > len(shown):
+            more = "；可增大 limit" if most < MAX_LIMIT else ""
+            cut = f"共 {len(answer.results)} 条结果，只列出前 {len(shown)} 条{more}。"
+            answer = replace(answer, results=shown, notes=(*answer.notes, cut))
         return replace(answer, query=query, search_time=round((time.perf_counter() - started) * 1000))
 
     def _by_number(self, query: str, references: list[Reference], day: str) -> Answer:
@@ -120,8 +122,8 @@ class RegulationSearch:
         law: Reference | None = None
         for reference in references:
             if reference.mention is LawMention.NONE and law is not None:  # 民法典第577条怎么说？第584条呢？
-                notes.append(f"把{article_label(reference.number)}理解为《{law.law_name}》的条文。")
-                reference = _of_law(reference, law)  # noqa: PLW2901 - the same reference, with its law
+                notes.append(f"把{_label(reference)}理解为《{law.law_name}》的条文。")
+                reference = of_law(reference, replace(law, certain=True))  # noqa: PLW2901 - the same reference, with its law
             if reference.mention is LawMention.NAMED:
                 law = reference
                 found, said = self._look_up(reference, day)
@@ -137,12 +139,16 @@ class RegulationSearch:
 
     def _number_without_law(self, query: str, references: list[Reference], day: str, limit: int) -> Answer:
         """Answer a number without a law right before it: another place of the question may name one."""
-        numbers = "、".join(article_label(reference.number) for reference in references)
+        numbers = "、".join(map(_label, references))
         law = law_for(references[0], laws_in(query, self.index.names.find), query)
         if law is not None:
-            answer = self._by_number(query, [_of_law(found, law) for found in references], day)
+            known = replace(law, certain=True)
+            answer = self._by_number(query, [of_law(found, known) for found in references], day)
             return replace(answer, notes=(f"把{numbers}理解为《{law.law_name}》的条文。", *answer.notes))
         note = f"没有指明是哪部法律的{numbers}，以下按文字检索；请写明法律名称，例如“民法典第五百七十七条”。"
+        if not re.search(r"\w", without_references(query)):  # there are no words to search for
+            note = note.replace("，以下按文字检索", "")
+            return Answer(query, (), (note,))
         found = self._by_words(query, day, limit)
         return replace(found, notes=(note, *found.notes))
 
@@ -198,6 +204,7 @@ class RegulationSearch:
             if reference.last is None and len(articles) > 1:
                 notes.append(f"《{law.name}》中有 {len(articles)} 个{article_label(reference.number)}，全部列出。")
             notes += self.standing.missing(version, reference)
+            notes += self.standing.before_its_time(version, reference.edition)
         return results, notes
 
     def _by_name(self, query: str, day: str) -> Answer | None:
@@ -236,6 +243,7 @@ class RegulationSearch:
                 law, held = self.index.store.laws[law_id], self.index.store.versions_of(law_id)
                 versions = reference.edition.of(held, day)
                 results += (self.law_result(law, day, version=version) for version in versions)
+                notes += (note for one in versions for note in self.standing.before_its_time(one, reference.edition))
                 if not versions and held:
                     notes.append(self.standing.no_text(law, day, reference.edition.label))
                 elif not versions:
@@ -248,14 +256,14 @@ class RegulationSearch:
         articles = self.index.store.articles_by_id([hit.id for hit in hits])
         named = [found for one in self._crimes(query, in_force) for found in self._with_changes(one, day)]
         if not articles or _coverage(query, articles[:3]) < LEAST_COVERAGE:
-            return Answer(query, _once(named), () if named else ("索引中没有相关条文。",))
+            return Answer(query, _once(named), () if named else (NO_ARTICLE,))
         ranked = [
             found
             for article, hit in zip(articles, hits, strict=True)
             for found in self._with_changes(article, day, score=hit.score)
         ]
         notes = (*self._gone(query, day), *self.standing.few_in_force(day))
-        return Answer(query, _once([*named, *ranked])[:limit], notes)
+        return Answer(query, _first(_once([*named, *ranked]), limit), notes)
 
     def _gone(self, query: str, day: str) -> list[str]:
         """Say of the laws that a question names which of them have no text here: 婚姻法 彩礼."""
@@ -301,7 +309,8 @@ class RegulationSearch:
     ) -> list[RegulationResult]:
         """Return an article with what later amendments make of it, which no text here holds."""
         result = replace(self.article_result(article, day, reference=reference), score=score)
-        return [result, *(self.article_result(item, day) for item in self.standing.changes_of(article, day))]
+        changes = (self.article_result(item, day) for item in self.standing.changes_of(article, day))
+        return [result, *(replace(change, amends=f"{result.law_name}{result.article_number}") for change in changes)]
 
     def law_result(self, law: Law, day: str, *, version: LawVersion | None = None) -> RegulationResult:
         """Return a law as it is shown, without the text of an article."""
@@ -311,6 +320,14 @@ class RegulationSearch:
     def standing(self) -> Standing:
         """How the laws of the index stand."""
         return Standing(self.index.store)
+
+
+def _first(results: tuple[RegulationResult, ...], most: int) -> tuple[RegulationResult, ...]:
+    """Return the first results, the last of them with what amends it: nobody shall read the old text alone."""
+    end = most
+    while end < len(results) and results[end].amends:
+        end += 1
+    return results[:end]
 
 
 def _once(results: Sequence[RegulationResult]) -> tuple[RegulationResult, ...]:
@@ -330,18 +347,26 @@ def _in_chinese(words: str) -> tuple[str, tuple[str, ...]]:
     return question, () if certain else (f"按中国的“{question}”理解；索引中只有中国法律。",)
 
 
-def _of_law(reference: Reference, law: Reference) -> Reference:
-    return replace(
-        reference, mention=law.mention, law_name=law.law_name, law_ids=law.law_ids, edition=law.edition, certain=True
-    )
+def _not_theirs(question: str, answer: Answer) -> tuple[str, ...]:
+    """Say that a question which speaks of another jurisdiction is answered with our law: 刑法第199条 我在日本留学."""
+    meant = read_as_ours(question)
+    if meant is None or not answer.results:
+        return ()
+    place, ours = meant
+    told = any(place in text for text in (*answer.notes, *(result.law_name for result in answer.results)))
+    return () if told else (f"按{ours}法律理解，没有收录{place}的法律。",)
 
 
 def _other_jurisdiction(reference: Reference) -> str:
     return f"索引中没有《{reference.law_name}》，没有收录该法域的法律。"
 
 
+def _label(reference: Reference) -> str:
+    return reference.unreadable or article_label(reference.number)
+
+
 def _unknown_law(reference: Reference) -> str:
-    label = reference.unreadable or article_label(reference.number)
+    label = _label(reference)
     if reference.mention is LawMention.SELF:
         return f"“本法{label}”没有指明是哪部法律，请写明法律名称。"
     if reference.mention is LawMention.NONE:

@@ -54,6 +54,8 @@ class RegulationResult:
     score: float | None = None
     origin: Origin = Origin.INDEX
     date_basis: DateBasis = DateBasis.STATED
+    amends: str = ""
+    """The article before it, which this item of an amendment changes."""
 
     @property
     def since(self) -> str:
@@ -81,6 +83,7 @@ class RegulationResult:
             "successor": self.successor,
             "cited": [article.to_dict() for article in self.cited],
             "notes": list(self.notes),
+            "amends": self.amends,
             "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
         data |= {name: value for name, value in optional.items() if value}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from qiusuo.legal.addresses import address_of
 from qiusuo.legal.cited import BRIEF_CHARS
+from qiusuo.legal.editions import Edition
 from qiusuo.legal.models import Article, ArticleNumber, DateBasis, Law, LawVersion, Repeal, Validity
 from qiusuo.legal.numbers import article_label
 from qiusuo.legal.references import Reference
@@ -23,6 +25,8 @@ DATE_NOTES: Mapping[DateBasis, str] = MappingProxyType(
         DateBasis.UNKNOWN: "来源未给出版本日期。",
     }
 )
+# Its number stays, so that the others keep theirs: （删去）.
+_DELETED = re.compile(r"\W*(?:本条)?(?:已|被){0,2}(?:删去|删除|废止)\W*$")
 # With a smaller share of the index's laws begun by a day, a search by words is told to be patchy.
 ENOUGH_IN_FORCE = 0.75
 
@@ -46,6 +50,8 @@ class Standing:
         begun = self._begun(version, record.amendments, day)
         changes = self._changes(begun, law, article.number if article else None)
         state = validity(version, record, day, touched=changes != [])
+        deleted = article is not None and bool(_DELETED.match(article.text))
+        status = Validity.REPEALED if deleted and state in {Validity.IN_FORCE, Validity.AMENDED} else state
         opening = self.store.opening(version)
         span = f"共 {version.article_count} 条。" if version.article_count > 1 else ""
         return RegulationResult(
@@ -54,11 +60,12 @@ class Standing:
             content=span + (truncate(opening.text, BRIEF_CHARS * 2) if opening else ""),
             effective_date=version.effective,
             source=version.source,
-            status=state.value,
+            status=status.value,
             version=version.published,
             url=address_of(law.name, "", version),
             successor=repeal.successor if repeal and state is Validity.REPEALED else "",
             notes=(
+                *(["本条已删去。"] if deleted else []),
                 *_date_notes(version),
                 *_status_notes(version, record, state, day),
                 *_amendment_notes(begun, changes),
@@ -87,6 +94,16 @@ class Standing:
         if repeal is None:
             return f"索引中没有《{law.name}》的条文。"
         return f"《{law.name}》{self._how_gone(law, repeal, day)}；索引中没有它的条文，未用其他法律的条文代替。"
+
+    def before_its_time(self, version: LawVersion, edition: Edition) -> list[str]:
+        """Say of a text that was published at the time that was asked for, and did not hold yet, since when it does."""
+        then = edition.last_day
+        if not then or version.effective <= then:
+            return []
+        held = in_force(self.store.versions_of(version.law.id), then)
+        time = edition.day or f"{edition.year}年"
+        real = f"{time}有效的是 {held.published} 公布的版本" if held else f"{time}有效的文本不在索引中"
+        return [f"《{version.law.name}》{version.published} 公布的版本自 {version.effective} 起施行；{real}。"]
 
     def gone(self, law: Law, day: str) -> str:
         """Say of a law that a question names, and of which there is no text, how it stands."""

@@ -249,7 +249,7 @@ def _text(query: str, notes: tuple[str, ...], entries: list[str]) -> str:
     said = [f"说明：{neutral(note)}" for note in notes]
     if not entries:
         return "\n".join([f"没有找到“{neutral(query)}”。今天是 {today()}。", *said])
-    head = f"“{neutral(query)}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动条文中的数字。"
+    head = f"“{neutral(query)}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动原文中的数字。"
     return "\n".join([head, *said, untrusted("\n".join(entries))])
 
 

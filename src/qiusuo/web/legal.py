@@ -93,6 +93,7 @@ class RegulationAnswer(CamelModel):
     successor: str = Field("", description="The law that took the place of a repealed one.")
     cited: list[CitedAnswer] = Field([], description="What the article cites, in brief.")
     notes: list[str] = Field([], description="What a reader must know of this version.")
+    amends: str = Field("", description="The article before it that this item of an amendment changes.")
     score: float | None = None
 
 

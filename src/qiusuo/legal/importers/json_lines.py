@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ _LAW_FIELDS = ("law", "lawName", "law_name")
 _LABEL_FIELDS = ("num", "articleNumber", "article_no")
 _TEXT_FIELDS = ("content", "text", "article_text")
 MAX_ARTICLES = 3000
+# What stands in a law without a number of its own.
+_UNNUMBERED = re.compile(r"全文|正文|序言|前言|引言|导言|绪言|题注|说明|附[件录表图].{0,12}")
 
 
 def read_json_lines(path: Path) -> Iterator[LawDocument | CaseDocument | RejectedRow]:
@@ -67,14 +70,18 @@ def _row(text: str) -> tuple[tuple[str, str, str], ArticleDraft] | CaseDocument 
 
 
 def _article(row: dict[str, Any], law: str, line: str) -> tuple[tuple[str, str, str], ArticleDraft] | RejectedRow:
-    label, content = _text(row, *_LABEL_FIELDS), _text(row, *_TEXT_FIELDS)
+    label, content = _label(row), _text(row, *_TEXT_FIELDS)
     if not content:
         return RejectedRow("an article without text", line[:EXCERPT_CHARS])
+    number = read_label(label.strip("、.．。:：()（） "))
+    if label and number is None and not _UNNUMBERED.fullmatch(label):
+        # Shown without a number it would pass for the law's beginning.
+        return RejectedRow(f"no article number can be read from {label[:40]!r}", line[:EXCERPT_CHARS])
     heads = row.get("heads") or row.get("headings") or ()
     headings = tuple(" ".join(str(head).split()) for head in heads) if isinstance(heads, list) else ()
     published = _text(row, "published", "publishDate", "publish_date")
     effective = _text(row, "effective", "effectiveDate", "effective_date")
-    return (law, published, effective), ArticleDraft(label or "全文", content, read_label(label), headings)
+    return (law, published, effective), ArticleDraft(label or "全文", content, number, headings)
 
 
 def _case(row: dict[str, Any], line: str) -> CaseDocument | RejectedRow:
@@ -90,6 +97,13 @@ def _case(row: dict[str, Any], line: str) -> CaseDocument | RejectedRow:
     if not fields["text"].strip():
         return RejectedRow("a judgment without text", line[:EXCERPT_CHARS])
     return build_case(fields)
+
+
+def _label(row: dict[str, Any]) -> str:
+    """Return an article's label; a number may be given as such: 577."""
+    values = (row[name] for name in _LABEL_FIELDS if name in row)
+    value = next((value for value in values if value is not None and value != ""), "")
+    return value.strip() if isinstance(value, str) else str(value)
 
 
 def _text(row: dict[str, Any], *names: str) -> str:
