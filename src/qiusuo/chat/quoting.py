@@ -45,6 +45,8 @@ _ARTICLE: Final = re.compile(r"(?:第\s*(?=[^条]{1,12}条)|条目)[零〇一二
 _REMARK: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 # How the titles of the legal index end; what is in force need not be said in a quotation.
 _STANDING: Final = re.compile(r"\s*[(（](现行有效|已修改|已废止|尚未生效)[^()（）]*[)）]\s*$")
+# Known of a text, and of no consequence to who reads it.
+_NO_NEWS: Final = re.compile(r"没有提到本条。$|^来源未给出")
 _IN_FORCE: Final = "现行有效"
 _AMENDMENT: Final = re.compile(r"修正案[^《》]{0,20}条")
 _QUESTION_WORDS: Final = re.compile(
@@ -215,7 +217,8 @@ def _parts(source: NumberedSource) -> list[str]:
     if not source.is_law:
         return [sentence.text for sentence in split_sentences(source.text)]
     whole = source.text.replace("\n", "" if is_chinese(source.text) else " ")
-    whole += f"（检索注：{''.join(source.notes)}）" if source.notes else ""
+    notes = "".join(note for note in source.notes if not _NO_NEWS.search(note))
+    whole += f"（检索注：{notes}）" if notes else ""
     name = source.quoted_name
     return [whole if not name or whole.startswith(name) else f"{name}：{whole}"]
 
