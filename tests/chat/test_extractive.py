@@ -145,6 +145,10 @@ class TestQuoting:
         assert quoted(said) == [1, 2, 3]
         assert said.endswith("（另有 2 条没有摘录，见来源。）")
 
+    def test_a_number_that_is_no_article_names_none(self) -> None:
+        pages = [(f"某法 第{number}条", f"规定之{number}。") for number in "一二三四五"]
+        assert quoted(answer("第一次酒驾适用哪条法律？", pages)) == [1, 2]
+
     def test_it_is_short(self) -> None:
         pages = [(f"Tea {n}", " ".join(f"Tea number {n}-{m} is green and hot." for m in range(9))) for n in range(5)]
         said = answer("Is tea green?", pages)

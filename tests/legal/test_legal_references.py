@@ -330,3 +330,23 @@ def test_no_text_breaks_the_parser(text: str) -> None:
 def test_names_are_the_same_whatever_their_dress() -> None:
     assert name_key("《中华人民共和国公司法》（2018修正）") == name_key("公司法") == "公司法"
     assert name_key("中华人民共和国宪法修正案（2018年）") != name_key("宪法修正案（2004年）")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我丈夫在日本，刑法第264条怎么规定",
+        "公司在香港 公司法第20条",
+        "山东德州，刑法第264条",
+        "劳动法国庆节加班，刑法第264条",
+        "逾期30日本金怎么算，刑法第264条",
+    ],
+)
+def test_where_somebody_is_does_not_make_a_law_another_s(text: str) -> None:
+    (reference,) = read(text)
+    assert reference.mention is LawMention.NAMED
+
+
+def test_our_laws_about_other_countries_stay_ours() -> None:
+    found = find_references("反外国制裁法第4条 美国", lambda name: (1,) if name == "反外国制裁法" else ())
+    assert [one.mention for one in found] == [LawMention.NAMED]

@@ -17,6 +17,7 @@ from typing import Final
 
 from qiusuo.citations.sentences import split_sentences
 from qiusuo.citations.wording import fold, is_chinese, terms
+from qiusuo.legal.asked import names_articles
 
 MAX_QUOTES: Final = 5
 _PER_SOURCE: Final = 2
@@ -170,7 +171,7 @@ def _first_laws(question: str, sources: Sequence[NumberedSource], candidates: Se
 
     What amends an article counts with it: nobody shall read the old text without the new one.
     """
-    named = bool(_ARTICLE.search(question))
+    named = names_articles(question)
     by_number = {source.number: source for source in sources}
     groups: list[list[Quote]] = []
     for quote in candidates:
@@ -192,7 +193,7 @@ def _first_laws(question: str, sources: Sequence[NumberedSource], candidates: Se
 
 def articles_left_out(question: str, sources: Sequence[NumberedSource], quotes: Sequence[Quote]) -> int:
     """Return how many of the articles that a question names are not quoted: together they would be too long."""
-    if not _ARTICLE.search(question) or not all(source.is_law for source in sources):
+    if not names_articles(question) or not all(source.is_law for source in sources):
         return 0
     return len(sources) - len({number for quote in quotes for number in quote.numbers})
 

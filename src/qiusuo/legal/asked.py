@@ -15,3 +15,8 @@ def results_for(question: str, usual: int) -> int:
     named = find_references(question, lambda _name: ())
     count = sum(1 + (one.last.number - one.number.number if one.last else 0) for one in named)
     return max(usual, min(count + _ROOM_FOR_AMENDMENTS, MOST_ARTICLES)) if count > 1 else usual
+
+
+def names_articles(question: str) -> bool:
+    """Tell whether a question names an article."""
+    return bool(find_references(question, lambda _name: ()))

@@ -58,12 +58,16 @@ _ENDS: Final = (
     # Another article comes: 第三条2018年和民法典第577条.
     r"|(?=(?:以及|还有|[和与及跟、/]|(?<=[\s,]))\s*[^\s,。;?!号例]{1,40}[\d一二三四五六七八九十百千零〇]\s?条)))"
 )
+_SUM: Final = rf"2000(?!\s?年|[-./]|\s*(?:{_CHANGED}))"
+# 刑法第45条 15年, 民法典第188条 20年 and the like speak of time, not of an edition.
+_SHORT_YEAR: Final = rf"(?P<short>0\d|1[146-9]|2[1-46-9]|79|[89]\d|\d\d(?=年\s*(?:{_CHANGED})))"
 _BEHIND: Final = re.compile(
     rf"\s*(?:的?(?:规定|内容|原文|条文)|{HOW}|是什么)?[\s,?:—-]*+(?:"
-    rf"(?P<opened>{_OPEN}\s*)?(?:在|按照?|依照?|根据|是)?(?:{_YEAR}{_DAY}|(?<=[\s,:(〔\[【])(?P<short>[012]\d|[5-9]\d)年(?!{_AGO}))"
+    rf"(?P<opened>{_OPEN}\s*)?(?:在|按照?|依照?|根据|是)?"
+    rf"(?:(?!{_SUM}){_YEAR}{_DAY}|(?<=[\s,:(〔\[【]){_SHORT_YEAR}年(?!{_AGO}))"
     rf"\s*(?:{_STATED}|{_THEN})(?(opened){_WITHIN}{{0,6}}{_CLOSE}(?!\s*[^\s,。]{{1,12}}\d{{1,6}}号)|{_ENDS})"
     rf"|{_OPEN}\s*(?P<old>[旧原老][版法]?本?|{_BEFORE_CHANGE}){_WITHIN}{{0,6}}{_CLOSE}"
-    rf"|的?(?P<former>[旧老](?:版|法(?!院)|规定)|{_BEFORE_CHANGE}|(?:原来|以前|过去|从前|之前|当年)(?={HOW}))|的?{_BOTH}"
+    rf"|的?(?P<former>[旧老](?:版(?!教|软|系|合|协)|法(?![院轻重新优])|规定)|{_BEFORE_CHANGE}|(?:原来|以前|过去|从前|之前|当年)(?={HOW}))|的?{_BOTH}"
     r"|的?(?P<newest>新法(?![院律])|最?新版|最新修[订正])"
     r")"
 )

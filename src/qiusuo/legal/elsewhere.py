@@ -9,8 +9,8 @@ from qiusuo.legal.editions import HOW
 
 # Words run together: 内蒙古, 即日本人, 依法国家赔偿, 公司法国有企业.
 _COUNTRIES: Final = (
-    "美国|英国|英格兰|苏格兰|(?<![依违合非守枉立执司刑宪民])法国(?![家土有])|德国|(?<![今当即生次每近节假])日本|韩国|大韩民国|欧盟|"
-    "(?<!白)俄罗斯|白俄罗斯|俄国|苏联|加拿大|澳大利亚|新西兰|新加坡|马来西亚|印度尼西亚|印度|印尼|越南|泰国|菲律宾|缅甸|柬埔寨|老挝|"
+    r"美国(?!际)|英国(?!际)|英格兰|苏格兰|(?<![依违合非守枉立执司刑宪民])法国(?![家土有际庆])|德国(?!际)|(?<![今当即生次每近节假同昨某\d])日本|韩国|大韩民国|欧盟|"
+    "(?<!白)俄罗斯|白俄罗斯|俄国|苏联|加拿大|澳大利亚|新西兰|新加坡|马来西亚|印度尼西亚|印度|印尼|越南|泰国(?!际)|菲律宾|缅甸|柬埔寨|老挝|"
     "朝鲜(?!族)|(?<!内)蒙古(?!族)|哈萨克斯坦|乌兹别克斯坦|吉尔吉斯斯坦|塔吉克斯坦|巴基斯坦|孟加拉|尼泊尔|斯里兰卡|土耳其|伊朗|伊拉克|以色列|"
     "沙特|阿联酋|卡塔尔|科威特|埃及|南非|肯尼亚|尼日利亚|埃塞俄比亚|乌克兰|波兰|捷克|匈牙利|罗马尼亚|塞尔维亚|奥地利|意大利|西班牙|葡萄牙|瑞士|荷兰|"
     "瑞典|挪威|丹麦|芬兰|冰岛|爱尔兰|比利时|卢森堡|希腊|巴西|墨西哥|阿根廷|(?<![理明机])智利(?![用益])|秘鲁|哥伦比亚|委内瑞拉|古巴"
@@ -31,11 +31,11 @@ _ABROAD_PLACE: Final = rf"(?:(?:{_COUNTRIES}|{_STATES}){_STYLED}){{1,2}}"
 _PLACE: Final = rf"(?:(?:{_COUNTRIES}|{_STATES}|{_OTHER_COURTS}){_STYLED}){{1,2}}"
 _ABROAD: Final = re.compile(rf"{_COUNTRIES}|联邦|国际法")
 # 德州 before a law is Texas; elsewhere it may well be the city in Shandong.
-_LAWGIVER: Final = rf"(?:{_PLACE}|德州(?!市))"
+_LAWGIVER: Final = rf"(?:{_PLACE}|(?<!山东)(?<!山东省)德州(?!市|[,:\s]))"
 _ITS_LAW: Final = r"(?:现行|相关|有关|当地)?(?:法律|法规|法例|立法(?!会)|法(?![院律人官学]))(?:规定)?"
 # 德国民法典, 在日本，刑法…, 根据日本的法律，刑法….
 _BEFORE_A_LAW: Final = re.compile(
-    rf"[(〔\[【]?在?(?P<place>{_LAWGIVER})(?:境内|当地|那边|的话|[)〕\]】的里中下上,:\s]){{0,4}}+(?:{_ITS_LAW}[的里中下上,:\s]{{0,4}}+)?$"
+    rf"[(〔\[【]?在?(?P<place>{_LAWGIVER})(?:境内|当地|那边|的话|[)〕\]】的里中下上,:\s]){{0,4}}+(?P<law>{_ITS_LAW}[的里中下上,:\s]{{0,4}}+)?$"
 )
 # 刑法（日本）第199条.
 _AFTER_A_LAW: Final = re.compile(rf"[(〔\[【]\s*(?P<place>{_PLACE})(?:的?{_ITS_LAW})?\s*[)〕\]】]的?\s*$")
@@ -47,6 +47,7 @@ _BEHIND_AN_ARTICLE: Final = re.compile(
     rf"(?:的?{_ITS_LAW}|[里中上下]?的?\s*(?:{HOW}|规定|是什么))"
     rf"|在?(?P<alone>{_ABROAD_PLACE})(?:的|呢)?[?!。\s]*$)"
 )
+_APART: Final = re.compile(r"[,\s]")
 _SPOKEN_OF: Final = re.compile(
     rf"(?P<abroad>{_COUNTRIES}|(?<=在)(?:{_STATES}))|在(?P<near>{_OTHER_COURTS})|\s(?P<last>{_OTHER_COURTS})$"
 )
@@ -60,6 +61,13 @@ def is_abroad(question: str) -> bool:
 def elsewhere_before(words: str) -> tuple[int, str] | None:
     """Return where the jurisdiction at the end of the words before a law begins, and its name: 德国, 香港."""
     found = _BEFORE_A_LAW.search(words)
+    if (
+        found
+        and not found["law"]
+        and _APART.search(found[0])
+        and re.search(r"[\u4e00-\u9fff]$", words[: found.start()])
+    ):
+        return None  # 我丈夫在日本，民法典…: where somebody is
     return (found.start(), found["place"]) if found else None
 
 

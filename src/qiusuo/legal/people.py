@@ -250,7 +250,9 @@ def _names(text: str, stem: str, introduced: frozenset[str], *, sure: bool) -> s
         longer = {name for name in chosen if name != stem and name[-1] in known.given and certain[name] > 1}
         chosen = longer if stem[0] not in known.wordlike else set()
     if introduced:
-        return {name for name in chosen if certain[name] and (name == stem or stem not in introduced)}
+        # Beside 张伟, who was introduced, there may be a 张伟民.
+        another = {name for name in chosen if certain[name] > 1 and name[-1] in known.given}
+        return {name for name in chosen if certain[name] and (name in {stem, *another} or stem not in introduced)}
     if not sure or stem[0] in known.wordlike or stem[-1] not in known.given:
         chosen = {name for name in chosen if _is_likely(text, name, sure=sure, certain=bool(certain[name]))}
     return chosen

@@ -16,13 +16,13 @@ _MAIL = re.compile(r"[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.]{1,63
 _PLATE = re.compile(
     r"([京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼])([A-Z])[·\s]?[A-Z0-9]{5,6}(?![A-Z0-9])"
 )
-_BORN = re.compile(r"((?:19|20)\d{2})年\d{1,2}月\d{1,2}日(出?生)")
+_BORN = re.compile(r"((?:19|20)\d{2})年\d{1,2}月\d{1,2}日(出生|生(?![效产活意成前]))")
 _LEAVES = "在于至到将对被与和因从向并期时内后及"
 # An address goes on to its last street, number or village; what somebody did there is no part of it.
 _HOME = re.compile(
     rf"((?:户籍所在地|户籍地|住所地?|住处|住址|[现居暂租家]住|(?<![{HAN}])住)[在于地]?[：:]?\s{{0,3}}"
-    rf"(?:(?![{_LEAVES}])[{HAN}]){{2,12}}?(?:省|自治区|市|县|区|州))"
-    rf"[^,，。;；（(\s{_LEAVES}]{{1,50}}(?<=[路街道巷弄号村组室楼栋元幢层镇乡区县市州院屯队庄苑园城舍里坊桥房])"
+    rf"(?:(?![的{_LEAVES}])[{HAN}]){{2,12}}?(?:省|自治区|市|县|区|州))"
+    rf"[^,，。;；（(\s的归{_LEAVES}]{{1,50}}(?<=[路街道巷弄号村组室楼栋元幢层镇乡区县市州院屯队庄苑园城舍里坊桥房])(?!屋)"
 )
 # Signatures are spaced out: 审　判　员　　张伟民.
 _LOOK_BACK = 24
@@ -58,11 +58,13 @@ def _mask_names(text: str, names: tuple[str, ...]) -> str:
         if company and not any(character in known.never for character in company[0][:-2]):
             return name
         before = text[start - 1 : start]
+        # 和任伟, 向马云, 伙同高飞: these end no word that goes on.
+        apart = before in known.small or text[max(0, start - _LOOK_BACK) : start].endswith(("同", *known.roles))
         if name in known.words or _NUMERAL.fullmatch(name):  # somebody is called 许可 or 五十八
             after_role = text[max(0, start - _LOOK_BACK) : start].rstrip(" \u3000:：").endswith((*known.roles, "、"))
             if not after_role and (re.match(f"[{HAN}]", before) or text[end : end + 1] not in _SAID_OF_PEOPLE):
                 return name
-        elif len(name) == 2 and name[0] in known.wordlike and before in known.given:  # noqa: PLR2004 - 早高峰, 海马路
+        elif len(name) == 2 and name[0] in known.wordlike and before in known.given and not apart:  # noqa: PLR2004 - 早高峰, 海马路
             return name
         return masked_name(name)
 

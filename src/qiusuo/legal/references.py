@@ -27,6 +27,8 @@ from qiusuo.legal.numbers import HAN, NUMBER, folded, number_of
 
 __all__ = ["FindLaw", "LawMention", "Reference", "find_references", "of_law", "values_of", "without_references"]
 
+# Laws of ours that are about other countries: 反外国制裁法第4条 美国.
+_ABOUT_OTHERS = re.compile("涉外|外国|对外|外商|国籍|出境|引渡|护照|领海|海警|国际|条约|出口|海关")
 # Blanks give nothing back (*+): where several patterns in a row may take the same blank, the time grows without bound.
 _TO = r"\s*+起?\s*+(?:至|到|-|–|—|~|～)\s*+"
 _AND = r"\s*+(?:、|,\s*+还有|,|/|和|及|与|跟|或者|或|以及|还有)\s*+"
@@ -124,7 +126,7 @@ def of_law(reference: Reference, law: Reference) -> Reference:
 def _with_what_is_behind(law: Reference, words: str, find_law: FindLaw) -> Reference:
     """Return a known law with the edition or the jurisdiction that the words say, ``end`` being the end of these."""
     where = elsewhere_behind(words)
-    if where:
+    if where and not _ABOUT_OTHERS.search(law.law_name):
         law = of_jurisdiction(replace(law, end=0), where, find_law)
     edition, end = edition_behind(words) if law.edition == CURRENT else (CURRENT, 0)
     return replace(law, edition=edition, end=end) if edition != CURRENT else law

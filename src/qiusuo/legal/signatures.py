@@ -21,7 +21,7 @@ _SIGNER = "(?:{})".format(
     )
 )
 # Between a signer and the day stand names, blanks and other signers. 由审判员…于…公开开庭 is a sentence.
-_NAMES_ONLY = r"[^。,;!?《》“”\"/\d第起至止从自担庭录诉被犯]{1,120}?(?<![于在至从自即到])"
+_NAMES_ONLY = r"[^。,;!?《》“”\"/\d第起至止从自担庭录诉被犯附效]{1,120}?(?<![于在至从自即到])"
 _GOES_ON = r"(?!\s?(?:[止起至前后内,]|以[前后]|[公开受立宣]))"
 _BELOW_SIGNERS = re.compile(rf"{_SIGNER}{_NAMES_ONLY}({_HAN_DAY}|{_DIGIT_DAY}){_GOES_ON}")
 _ABOVE_CLERK = re.compile(
