@@ -261,6 +261,14 @@ class Screen:
         return self.turn
 
 
+def titled(page: Screen, title: str) -> dict[str, Any]:
+    """Return the conversation of that title as the server has it."""
+    sessions = page.world.server.client.get("/api/chat/sessions").json()["sessions"]
+    [found] = [one for one in sessions if one["title"] == title]
+    whole: dict[str, Any] = page.world.server.client.get(f"/api/chat/sessions/{found['id']}").json()
+    return whole
+
+
 @contextmanager
 def screen(browser: Browser, world: PageWorld, *, phone: bool = False, **options: Any) -> Iterator[Screen]:
     """Give a fresh browser window on the world's page; nothing may have gone outside or broken in it at the end."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Request, Route, expect
 
-from page_world import PAGES, PageWorld, Screen, screen, with_own_browser
+from page_world import PAGES, PageWorld, Screen, screen, titled, with_own_browser
 from scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
@@ -36,31 +35,10 @@ def hold(page: Screen, pattern: str, method: str) -> Callable[[], None]:
     return release
 
 
-def hold_first_look(page: Screen, session: str) -> list[Route]:
-    """Keep back the first look at a conversation; return where it is kept."""
-    held: list[Route] = []
-
-    def keep(route: Route) -> None:
-        if held:
-            route.continue_()
-        else:
-            held.append(route)
-
-    page.page.route(f"**/api/chat/sessions/{session}", keep)
-    return held
-
-
 def two_conversations(page: Screen) -> None:
     for question in ("苹果", "香蕉"):
         page.page.get_by_role("button", name="新对话").click()
         page.ask(question)
-
-
-def titled(page: Screen, title: str) -> dict[str, Any]:
-    sessions = page.world.server.client.get("/api/chat/sessions").json()["sessions"]
-    [found] = [one for one in sessions if one["title"] == title]
-    whole: dict[str, Any] = page.world.server.client.get(f"/api/chat/sessions/{found['id']}").json()
-    return whole
 
 
 class TestSwitchingConversations:
@@ -100,78 +78,6 @@ class TestSwitchingConversations:
             release()
             expect(page("article h2")).to_contain_text("香蕉")
             expect(page(".history li.current")).to_contain_text("香蕉")
-
-    def test_an_old_look_at_it_does_not_wipe_the_new_question(self, chromium: Browser) -> None:
-        gate = Gate()
-        with PageWorld(Reply.text("开头", gate, "结尾")) as world, screen(chromium, world) as page:
-            page.turn_search_on()
-            session = titled(page, "")["id"]
-            old = world.server.client.get(f"/api/chat/sessions/{session}").json()
-            held: list[Route] = []
-            page.page.route("**/api/chat/sessions/*", lambda route: held.append(route))  # noqa: PLW0108
-            page.page.evaluate("window.dispatchEvent(new Event('focus'))")
-            page.page.wait_for_timeout(200)
-            page.send("新问题")
-            expect(page.turn.locator(".answer")).to_have_text("开头")
-            # The look was taken before the question, and comes after it.
-            for route in held:
-                route.fulfill(json=old)
-            page.page.unroute_all()
-            page.page.wait_for_timeout(300)
-            expect(page("article.turn")).to_have_count(1)
-            gate.open()
-            expect(page.ended().locator(".answer")).to_have_text("开头结尾")
-
-    def test_nor_when_that_is_answered_already(self, chromium: Browser) -> None:
-        with PageWorld(Reply.text("答完了")) as world, screen(chromium, world) as page:
-            page.turn_search_on()
-            session = titled(page, "")["id"]
-            old = world.server.client.get(f"/api/chat/sessions/{session}").json()
-            held = hold_first_look(page, session)
-            with page.page.expect_request(f"**/api/chat/sessions/{session}"):
-                page.page.evaluate("window.dispatchEvent(new Event('focus'))")
-            page.ask("新问题")
-            [look] = held
-            # It looks once more, instead of believing what it is told now.
-            with page.page.expect_response(lambda one: one.url.endswith(session) and one.request != look.request):
-                look.fulfill(json=old)
-            page.page.wait_for_timeout(300)
-            expect(page("article.turn .answer")).to_have_text("答完了")
-
-    def test_what_another_tab_asks_while_this_one_is_opening(self, chromium: Browser) -> None:
-        gate = Gate()
-        with PageWorld(Reply.text("开头", gate, "结尾")) as world, screen(chromium, world) as first:
-            first.turn_search_on()
-            session = titled(first, "")["id"]
-            old = world.server.client.get(f"/api/chat/sessions/{session}").json()
-            second = Screen(first.page.context.new_page(), world)
-            held = hold_first_look(second, session)
-            with second.page.expect_request(f"**/api/chat/sessions/{session}"):
-                second.open(f"/#/s/{session}")
-            first.send("新问题")
-            expect(first.turn.locator(".answer")).to_have_text("开头")
-            # The look was taken before the question, which has been told of already.
-            [look] = held
-            look.fulfill(json=old)
-            expect(second.turn.locator(".answer")).to_have_text("开头")
-            gate.open()
-            expect(second.ended().locator(".answer")).to_have_text("开头结尾")
-
-    def test_of_two_looks_the_later_one_holds(self, chromium: Browser) -> None:
-        with PageWorld(Reply.text("答完了")) as world, screen(chromium, world) as page:
-            page.turn_search_on()
-            session = titled(page, "")["id"]
-            old = world.server.client.get(f"/api/chat/sessions/{session}").json()
-            held = hold_first_look(page, session)
-            with page.page.expect_request(f"**/api/chat/sessions/{session}"):
-                page.page.evaluate("window.dispatchEvent(new Event('focus'))")
-            world.server.client.post(f"/api/chat/sessions/{session}/turns", json={"text": "别处问的"})
-            page.page.evaluate("window.dispatchEvent(new Event('focus'))")
-            expect(page.ended().locator(".answer")).to_have_text("答完了")
-            [look] = held
-            look.fulfill(json=old)
-            page.page.wait_for_timeout(300)
-            expect(page("article.turn .answer")).to_have_text("答完了")
 
     def test_a_new_chat_while_the_first_question_is_on_its_way(self, chromium: Browser) -> None:
         with PageWorld() as world, screen(chromium, world) as page:

@@ -18,6 +18,7 @@ from typing import Final
 from qiusuo.citations.sentences import split_sentences
 from qiusuo.citations.wording import fold, is_chinese, terms
 from qiusuo.legal.asked import names_articles
+from qiusuo.legal.results import is_news
 
 MAX_QUOTES: Final = 5
 _PER_SOURCE: Final = 2
@@ -46,8 +47,6 @@ _ARTICLE: Final = re.compile(r"(?:第\s*(?=[^条]{1,12}条)|条目)[零〇一二
 _REMARK: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 # How the titles of the legal index end; what is in force need not be said in a quotation.
 _STANDING: Final = re.compile(r"\s*[(（](现行有效|已修改|已废止|尚未生效)[^()（）]*[)）]\s*$")
-# Known of a text, and of no consequence to who reads it.
-_NO_NEWS: Final = re.compile(r"没有提到本条。$|^来源未给出")
 _IN_FORCE: Final = "现行有效"
 _AMENDMENT: Final = re.compile(r"修正案[^《》]{0,20}条")
 _QUESTION_WORDS: Final = re.compile(
@@ -218,7 +217,7 @@ def _parts(source: NumberedSource) -> list[str]:
     if not source.is_law:
         return [sentence.text for sentence in split_sentences(source.text)]
     whole = source.text.replace("\n", "" if is_chinese(source.text) else " ")
-    notes = "".join(note for note in source.notes if not _NO_NEWS.search(note))
+    notes = "".join(note for note in source.notes if is_news(note))
     whole += f"（检索注：{notes}）" if notes else ""
     name = source.quoted_name
     return [whole if not name or whole.startswith(name) else f"{name}：{whole}"]

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from qiusuo.legal.results import RegulationResult
 
 
-_UNCHANGED = re.compile(r"没有提到本条。$")
 # An option of the tools, which nobody has here.
 _HOW_TO_SEE_MORE = re.compile(r"；可增大 limit[^。]*")
 
@@ -76,11 +75,9 @@ class LawsEngine(SearchEngine):
             raise Unavailable(error.message, engine=self.name, fix=error.fix) from error
 
     def _item(self, result: RegulationResult) -> SearchResultItem | None:
-        from qiusuo.legal.standing import DATE_NOTES  # noqa: PLC0415 - loaded when used
+        from qiusuo.legal.results import is_news  # noqa: PLC0415 - loaded when used
 
-        # That a day is the one of publication is a fact of the title, and what leaves an article as it is is no news:
-        # neither is worth a remark behind every quotation. The card has them.
-        remarks = [note for note in result.notes if note not in DATE_NOTES.values() and not _UNCHANGED.search(note)]
+        remarks = [note for note in result.notes if is_news(note)]
         facts = "，".join(part for part in (result.status, result.since) if part)
         title = f"{result.law_name} {result.article_number}".rstrip() + (f"（{facts}）" if facts else "")
         # What we say about the law is told apart from what it says, so that nobody quotes it as law.

@@ -13,7 +13,7 @@ from qiusuo.legal.models import Case
 from qiusuo.legal.numbers import folded
 from qiusuo.legal.privacy import mask_case
 from qiusuo.legal.regulations import DEFAULT_LIMIT, MAX_LIMIT, check_day, check_query
-from qiusuo.legal.results import CaseResult, LegalAnswer
+from qiusuo.legal.results import NO_CASE, CaseResult, LegalAnswer
 from qiusuo.text import truncate
 
 SUMMARY_CHARS = 300
@@ -115,7 +115,7 @@ class CaseSearch:
         hits = hits[:count]
         cases = self.index.store.cases_by_id([hit.id for hit in hits])
         results = (replace(self._result(case), score=hit.score) for case, hit in zip(cases, hits, strict=True))
-        notes = () if hits else ("索引中没有符合条件的裁判文书。",)
+        notes = () if hits else (NO_CASE,)
         return Answer(query, tuple(results), notes)
 
     def _result(self, case: Case, *, whole: bool = False) -> CaseResult:

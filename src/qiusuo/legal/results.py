@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -150,7 +151,15 @@ class CaseResult:
 NO_ARTICLE = "索引中没有相关条文。"
 NO_CASE = "索引中没有符合条件的裁判文书。"
 
+# That a day is the one of publication stands in the title too, and what leaves an article as it is is no news.
+_NO_NEWS = re.compile(r"没有提到本条。$|^来源未给出")
+
 T = TypeVar("T", RegulationResult, CaseResult)
+
+
+def is_news(note: str) -> bool:
+    """Tell whether a note on a result is worth a remark behind a quotation; a card shows them all."""
+    return _NO_NEWS.search(note) is None
 
 
 @dataclass(frozen=True)
