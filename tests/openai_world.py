@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +12,7 @@ import httpx
 from openai.types.chat import ChatCompletionChunk
 
 from chat_world import scripted
+from qiusuo.chat.port import Model
 from qiusuo.chat.store import open_store
 from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
@@ -58,10 +59,16 @@ class Served:
 
 
 @contextmanager
-def serving(*script: Step, ping_seconds: float = 20, **settings: Any) -> Iterator[Served]:
-    with ScriptedModel(*script) as model:
+def serving(
+    *script: Step,
+    otherwise: Step | None = None,
+    ping_seconds: float = 20,
+    port: Callable[[ScriptedModel], Model] = scripted,
+    **settings: Any,
+) -> Iterator[Served]:
+    with ScriptedModel(*script, otherwise=otherwise) as model:
         extensions: list[Extend] = [
-            chat_extension(model=scripted(model), store=open_store(":memory:")),
+            chat_extension(model=port(model), store=open_store(":memory:")),
             partial(openai_extension, ping_seconds=ping_seconds),
         ]
         with WebServer.over("searxng", extensions=extensions, **{"hedge_delay": 0, **settings}) as web:

@@ -78,6 +78,8 @@ class ScriptedModel(ProviderServer):
         self.otherwise = otherwise
         self.requests: list[Asked] = []
         self.hang_ups = 0
+        self.talking = 0
+        """Replies that are under way; a client that hangs up ends its own."""
         self._left = threading.Event()
         self._ids = itertools.count(1)
 
@@ -123,12 +125,15 @@ class ScriptedModel(ProviderServer):
             words = "The script is used up; this request was not expected."
             return web.json_response({"error": {"message": words}}, status=418)
         reply = step(asked) if callable(step) else step
+        self.talking += 1
         try:
             return await self._answer(request, asked, reply)
         except (asyncio.CancelledError, ConnectionError):
             self.hang_ups += 1
             self._left.set()
             raise
+        finally:
+            self.talking -= 1
 
     async def _answer(self, request: web.Request, asked: Asked, reply: Reply) -> web.StreamResponse:
         if reply.whole is not None:

@@ -6,7 +6,6 @@ import asyncio
 import importlib
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -48,7 +47,6 @@ class Turn:
         self._context = context
         self._task: asyncio.Task[None] | None = None
         self._begun = False
-        self._stopped = False
 
     @property
     def record(self) -> TurnRecord:
@@ -75,19 +73,23 @@ class Turn:
                 yield event
         finally:
             self.stop()
-            with suppress(asyncio.CancelledError):
-                await self._task
+            # Not awaited itself: whoever is cancelled in here would pass that on to the work that is just ending.
+            await asyncio.wait([self._task])
+            if not self._task.cancelled():
+                self._task.result()
 
     def stop(self) -> None:
         """Stop model and search at once; what there is of the answer stays."""
-        self._stopped = True
+        if self._context.stopped:
+            return  # a second time would break off the closing of connections
+        self._context.stopped = True
         # A task that is cancelled before its first step never runs, and nobody would hear of the turn's end.
         if self._task is not None and self._begun:
             self._task.cancel()
 
     async def _work(self) -> None:
         self._begun = True
-        if self._stopped and self._task is not None:
+        if self._context.stopped and self._task is not None:
             self._task.cancel()
         await self._chat.work(self._context)
 

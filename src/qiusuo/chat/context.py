@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -62,6 +63,16 @@ class Context:
     reader: PageReader
     legal: Sequence[ToolSpec] = ()
     pages: dict[int, str] = field(default_factory=dict)
+    stopped: bool = False
+
+    def heed_stop(self) -> None:
+        """End the work here if the turn was stopped.
+
+        Its task is cancelled as well, but a package that waits with ``asyncio.wait_for`` loses a cancellation that
+        comes together with a chunk (Python 3.11), and then the model would talk to its end for nobody.
+        """
+        if self.stopped:
+            raise asyncio.CancelledError
 
     @property
     def language(self) -> str:
@@ -131,6 +142,7 @@ class Context:
         stream = stream_model(model, messages, model=self.model.info.name, idle_timeout=self.settings.model_timeout)
         async with aclosing(stream):
             async for chunk in stream:
+                self.heed_stop()
                 text.take(chunk)
                 if chunk.response_metadata:
                     facts |= chunk.response_metadata  # not added up: some servers tell twice why they stop

@@ -42,6 +42,7 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
     try:
         async with aclosing(native.answer(chat_model, messages)) as pieces:
             async for piece in pieces:
+                context.heed_stop()
                 text.know(rounds.take(piece))
                 if piece.chunk is not None:
                     text.look_for_thoughts(piece.chunk)

@@ -151,9 +151,8 @@ class Following:
         return events
 
     async def aclose(self) -> None:
-        """Stop model and search at once."""
+        """Stop model and search, and wait until their connections are closed."""
         self.turn.stop()
-        self._task.cancel()
         await asyncio.wait([self._task])
 
     async def _run(self) -> None:
