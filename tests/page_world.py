@@ -128,7 +128,7 @@ class PageWorld:
     def stop(self) -> int:
         """Stop the server; return its port."""
         port = urlsplit(self.url).port or 0
-        self.server._config.timeout_graceful_shutdown = 1  # streams are cut, as by a restart
+        self.server._server.config.timeout_graceful_shutdown = 1  # streams are cut, as by a restart
         self.server.__exit__()
         return port
 

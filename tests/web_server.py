@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import httpx
-import uvicorn
 
 from qiusuo.config import Settings
 from qiusuo.http.guard import FetchPolicy
@@ -21,6 +20,7 @@ from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
 from qiusuo.web.app import create_app
 from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.server import Server
 from support import World
 
 ARTICLE = """<!doctype html><html lang="zh-CN"><head><title>求索文章</title></head><body><article><h1>求索文章</h1>
@@ -70,8 +70,7 @@ class WebServer:
         self._world = world
         self.site = Site()
         app = create_app(service, settings, reader=reader, extensions=[_closing, *extensions])
-        self._config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="on")
-        self._server = uvicorn.Server(self._config)
+        self._server = Server(app, lifespan="on")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._thread = threading.Thread(target=self._serve, name="web-server", daemon=True)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"

@@ -33,6 +33,18 @@ class ServerSettings(BaseModel):
         description="Host names by which the server may be called besides localhost, for instance behind a proxy. "
         "Unset: none while it listens on loopback, any otherwise.",
     )
+    max_connections: int = Field(
+        4096,
+        ge=1,
+        description="Connections of clients at once; fewer where the limit of open files is lower. When all are taken, "
+        "the one that has kept the server waiting for a whole request longest makes room for a new one.",
+    )
+    max_connections_per_address: int = Field(
+        1024,
+        ge=1,
+        description="Connections of one address at once (of an IPv6 network of /64). Raise it behind a proxy, where "
+        "everybody has the proxy's address.",
+    )
 
     @field_validator("tokens", "allowed_hosts", mode="before")
     @classmethod

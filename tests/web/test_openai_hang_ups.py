@@ -1,9 +1,8 @@
-"""Clients of ``/v1`` that leave while the model goes on talking: each hang-up reaches the model, however many they are."""
+"""Clients of ``/v1`` that leave while the model goes on talking: each hang-up reaches the model, however many."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 from collections.abc import Callable
 
@@ -15,12 +14,13 @@ from openai_world import QUESTION, Served, serving, user
 from qiusuo.chat.models import open_model
 from qiusuo.chat.port import Model
 from qiusuo.config import Settings
-from scripted_model import Asked, Call, Delay, Reply, ScriptedModel
+from scripted_model import Asked, Call, Delay, Piece, Reply, ScriptedModel
 
 ROUNDS = 5
 AT_ONCE = 75
 """In each of the rows below: over 2,000 in all. A client of a model has 1,000 connections."""
-TALK = Reply.text(*itertools.chain.from_iterable([("words ", Delay(0.02))] * 3000))
+WORDS: list[Piece] = ["words ", Delay(0.02)]
+TALK = Reply.text(*WORDS * 3000)
 SEARCH = Reply.tools(Call("web_search", {"query": "spring tea"}))
 
 
@@ -31,7 +31,7 @@ def talks(asked: Asked) -> Reply:
 
 async def until(holds: Callable[[], bool], seconds: float = 20) -> None:
     async with asyncio.timeout(seconds):
-        while not holds():
+        while not holds():  # noqa: ASYNC110 - the model counts in a thread of its own
             await asyncio.sleep(0.01)
 
 

@@ -22,10 +22,6 @@ from qiusuo.errors import ConfigurationError
 if TYPE_CHECKING:
     from qiusuo.web.app import QiusuoApp
 
-# Searches end by themselves after SEARCH_TIMEOUT; longer than this nobody waits for a server to stop.
-SHUTDOWN_SECONDS: Final = 10
-# What is being answered may still become whole in this time; then it is stopped in good order.
-ANSWER_SECONDS: Final = 3
 BACKLOG: Final = 2048
 
 
@@ -80,7 +76,8 @@ def listen(settings: Settings) -> socket.socket:
 
 def _build_app(settings: Settings) -> QiusuoApp:
     try:
-        import uvicorn  # noqa: F401, PLC0415 - needs the extra
+        import httptools  # noqa: F401, PLC0415 - needs the extra
+        import uvicorn  # noqa: F401, PLC0415 - the same
 
         from qiusuo.web.app import create_app  # noqa: PLC0415 - needs the extra
     except ModuleNotFoundError as error:
@@ -91,37 +88,20 @@ def _build_app(settings: Settings) -> QiusuoApp:
 
 
 def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool) -> None:
-    import uvicorn  # noqa: PLC0415 - loaded when used
+    from qiusuo.web.server import Server  # noqa: PLC0415 - loaded when used
 
-    config = uvicorn.Config(
-        app,
-        access_log=access_log,
-        log_level="info" if access_log else "warning",
-        server_header=False,
-        # The client's address is what limits count by: nobody may write another one into a header.
-        proxy_headers=False,
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-    )
-
-    class Server(uvicorn.Server):
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
-            timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, app.stop_streams)
-            try:
-                await super().shutdown(sockets)
-            finally:
-                timer.cancel()
+    server = Server(app, access_log=access_log)
 
     async def serve() -> None:
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
         notices = asyncio.create_task(_show_notices(app, err))
         try:
-            await Server(config).serve(sockets=[listener])
+            await server.serve(sockets=[listener])
         finally:
             notices.cancel()
 
     # The server stops in order on the first signal and passes it on when it is done.
-    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+    with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
         runner.run(serve())
 
 

@@ -33,6 +33,9 @@ class Metrics(SearchObserver):
             "qiusuo_engine_seconds", "Seconds per request to an engine", ["engine"], buckets=_SECONDS, **made
         )
         self._requests = Counter("qiusuo_http_requests", "HTTP requests", ["route", "method", "status"], **made)
+        self._refused = Counter(
+            "qiusuo_connections_refused", "Connections that were refused or ended before an answer", ["reason"], **made
+        )
 
     def search_started(self) -> None:
         self._in_flight.inc()
@@ -56,6 +59,10 @@ class Metrics(SearchObserver):
     def request_ended(self, route: str, method: str, status: int) -> None:
         """Count an answered HTTP request; ``route`` is the path as it was declared, not as it was typed."""
         self._requests.labels(route, method, str(status)).inc()
+
+    def connection_refused(self, reason: str) -> None:
+        """Count a connection that was refused or ended by the server."""
+        self._refused.labels(reason).inc()
 
     def exposition(self) -> bytes:
         """Return everything in Prometheus' text format."""

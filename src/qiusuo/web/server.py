@@ -1,0 +1,75 @@
+"""The server around the app: uvicorn with bounds on connections, and a stop in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from functools import partial
+from typing import Any, Final, cast
+
+import uvicorn
+
+from qiusuo.web.app import QiusuoApp
+from qiusuo.web.connections import BoundedProtocol, Door, Refusals
+
+logger = logging.getLogger(__name__)
+
+# Searches end by themselves after SEARCH_TIMEOUT; longer than this nobody waits for a server to stop.
+SHUTDOWN_SECONDS: Final = 10
+# What is being answered may still become whole in this time; then it is stopped in good order.
+ANSWER_SECONDS: Final = 3
+# Files that are no connections of clients: those to engines, models, databases, the index, the log.
+_OWN_FILES: Final = 384
+
+
+class Server(uvicorn.Server):
+    """Serves the app until told to stop."""
+
+    def __init__(self, app: QiusuoApp, *, access_log: bool = False, **options: Any) -> None:
+        settings = app.backend.settings
+        most = min(settings.max_connections, _room_for_connections())
+        if most < settings.max_connections:
+            logger.warning("only %d connections fit: raise the limit of open files (ulimit -n)", most)
+        door = Door(most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused))
+        config = uvicorn.Config(
+            app,
+            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, door=door)),
+            ws="none",
+            access_log=access_log,
+            log_level="info" if access_log else "warning",
+            server_header=False,
+            # The client's address is what limits count by: nobody may write another one into a header.
+            proxy_headers=False,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            **options,
+        )
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; answers would be torn off otherwise: their readers would hear of no end, and containers are killed."""
+        timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._app.stop_streams)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            timer.cancel()
+
+
+def _room_for_connections() -> int:
+    """Return how many connections the limit of open files leaves, which is raised as far as this user may."""
+    if os.name != "posix":
+        return 1 << 16
+    import resource  # noqa: PLC0415 - POSIX has it
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+        except (ValueError, OSError):  # macOS takes no unlimited one
+            logger.debug("the limit of open files stays at %d", soft)
+    if soft == resource.RLIM_INFINITY:
+        return 1 << 20
+    return max(soft - _OWN_FILES, soft // 2)
