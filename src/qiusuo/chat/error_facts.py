@@ -58,6 +58,8 @@ def facts_of(error: Exception) -> Facts:
     words: list[str] = []
     headers: Mapping[str, str] = {}
     for each in _chain(error):
+        if _is_about_reading(each):
+            continue
         response = getattr(each, "response", None)
         told = (getattr(each, "status_code", None), getattr(each, "code", None), getattr(response, "status_code", None))
         statuses.extend(value for value in told if isinstance(value, int) and 100 <= value < 600)  # noqa: PLR2004 - HTTP
@@ -81,6 +83,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             return
         yield current
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+
+
+def _is_about_reading(error: BaseException) -> bool:
+    """Tell whether an error is aiohttp's with an answer that it cannot read: its code is not the server's."""
+    return any(kind.__name__ == "HttpProcessingError" for kind in type(error).__mro__)
 
 
 def _codes(error: BaseException) -> Iterator[str]:

@@ -69,6 +69,7 @@ _UNREACHABLE: Final = frozenset({
     "APIConnectionError", "ConnectError", "ConnectionError", "PoolTimeout", "ClientConnectorError", "ProxyError",
     "ModelConnectionError", "gaierror",
 })  # fmt: skip
+_LOST: Final = frozenset({"ClientOSError", "ServerDisconnectedError"})
 _REFUSALS: Final = frozenset({
     "content_filter", "refusal", "safety", "prohibited_content", "blocklist", "spii", "recitation",
 })  # fmt: skip
@@ -235,9 +236,10 @@ def _by_kind(error: Exception, facts: Facts, model: str) -> ModelError:
     if isinstance(error, ImportError):
         return ModelNotConfigured(f"A package is missing: {quoted(str(error))}", engine=model)
     every = facts.names | facts.causes
-    if any("Timeout" in name for name in every - {"PoolTimeout"}):
+    # Between aiohttp and httpx every lost connection becomes a timeout.
+    if not every & _LOST and any("Timeout" in name for name in every - {"PoolTimeout"}):
         return ModelTimeout("The model did not answer in time.", engine=model, fix="Try again.")
-    if every & _UNREACHABLE:
+    if every & (_UNREACHABLE | _LOST):
         fix = (
             "Start it: ollama serve" if model.startswith("ollama:") else "Check that its server runs, and the address."
         )

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
-from openai import DefaultAsyncHttpxClient, DefaultHttpxClient, Timeout
+from openai import DefaultAioHttpClient, DefaultHttpxClient, Timeout
 
+from qiusuo.chat.openai_stream import PlainCompletions
 from qiusuo.chat.vendors import Choice
 from qiusuo.config import Settings
 from qiusuo.server_settings import is_loopback
@@ -59,7 +60,7 @@ def compatible_chat(choice: Choice, settings: Settings, kind: type[CompatibleCha
     # A proxy of the environment is never used for this machine itself.
     near = is_loopback(urlsplit(choice.base_url).hostname or "")
     client: dict[str, Any] = {"timeout": timeout, "follow_redirects": False, "trust_env": not near}
-    return kind(
+    chat = kind(
         model=choice.name,
         base_url=choice.base_url,
         api_key=lambda: choice.key or _NO_KEY,  # a function, so that no copy or dump of the model holds the key
@@ -71,8 +72,10 @@ def compatible_chat(choice: Choice, settings: Settings, kind: type[CompatibleCha
         use_responses_api=False,
         stream_usage=vendor is None or vendor.stream_options,
         http_client=DefaultHttpxClient(**client),
-        http_async_client=DefaultAsyncHttpxClient(**client),
+        http_async_client=DefaultAioHttpClient(**client),
     )
+    chat.async_client = PlainCompletions(chat.async_client)
+    return chat
 
 
 def _kept(message: Any) -> dict[str, Any]:

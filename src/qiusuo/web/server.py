@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
+_GC_THRESHOLDS: Final = (10_000, 20, 50)
 # Files that are no connections of clients: those to engines, models, databases, the index, the log.
 _OWN_FILES: Final = 384
 
@@ -47,6 +49,14 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start. Cycles are rare here and objects many: looking for garbage every 700 of them took a third of the time.
+
+        (``make bench``: a server under load)
+        """
+        gc.set_threshold(*_GC_THRESHOLDS)
+        await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop; answers would be torn off otherwise: their readers would hear of no end, and containers are killed."""
