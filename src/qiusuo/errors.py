@@ -4,6 +4,7 @@
 
     SearchError
     ├── InvalidQuery               blank or unusable parameters; no request was made
+    │   └── LimitReached           as much is kept as the settings allow
     ├── ConfigurationError         something must be set up differently
     │   ├── UnknownEngine          no engine has that name
     │   ├── DuplicateEngine        two engines claim one name
@@ -100,6 +101,10 @@ class InvalidQuery(SearchError, ValueError):
     """The query or one of its parameters cannot be used; no request was made."""
 
     outcome = Outcome.BAD_RESPONSE
+
+
+class LimitReached(InvalidQuery):
+    """As much is kept as the settings allow; nothing was deleted to make room."""
 
 
 class ConfigurationError(SearchError):

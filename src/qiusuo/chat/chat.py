@@ -78,6 +78,11 @@ class Turn:
             with suppress(asyncio.CancelledError):
                 await self._task
 
+    def break_off(self) -> None:
+        """Stop because the server stops: the reader is told so."""
+        self._context.journal.breaking_off = True
+        self.stop()
+
     def stop(self) -> None:
         """Stop model and search at once; what there is of the answer stays."""
         self._stopped = True

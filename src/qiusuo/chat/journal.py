@@ -33,6 +33,8 @@ from qiusuo.roster import LAWS
 
 logger = logging.getLogger(__name__)
 
+SERVER_STOPPING: Final = "server_stopping"
+"""How a turn ended that was broken off because the server stopped."""
 _BROKEN_OFF: Final = {True: "搜索没有完成，回答就结束了。", False: "The answer ended before the search did."}
 LawCard = Callable[[str], dict[str, Any] | None]
 """Gives what a card for an article of law shows, by its address."""
@@ -44,6 +46,8 @@ class Journal:
     def __init__(self, record: TurnRecord, *, language: str, labels: dict[str, str], law_card: LawCard) -> None:
         self.record = record
         self.language = language
+        self.breaking_off = False
+        """The server stops, so the turn does."""
         self._labels = labels
         self._law_card = law_card
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -210,7 +214,10 @@ class Journal:
         try:
             await work()
         except asyncio.CancelledError:
-            self.finish(Done(TurnState.STOPPED, self.record.answer, finish="stopped"))
+            if self.breaking_off:
+                self.notice(notice(SERVER_STOPPING, self.language, level="warning"))
+            finish = SERVER_STOPPING if self.breaking_off else "stopped"
+            self.finish(Done(TurnState.STOPPED, self.record.answer, finish=finish))
             raise
         except Exception:  # raised again: a fault of ours too must end the turn for its readers
             if self.record.state is TurnState.RUNNING:
