@@ -10,11 +10,13 @@ from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
+from qiusuo.chat.chinese import in_chinese
 from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Delta, Done, Event, TurnRecord
 from qiusuo.chat.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.notices import notice
 from qiusuo.chat.places import MAX_LIVE, MAX_OF_ONE, Places
+from qiusuo.chat.prompts import CHINESE
 from qiusuo.chat.session import SessionStore
 from qiusuo.errors import SearchError
 
@@ -118,8 +120,10 @@ class LiveTurn:
 
     def _save_later(self, ended: Ended, error: Exception | None = None) -> None:
         self._unsaved.add(ended)
-        detail, fix = (error.message, error.fix) if isinstance(error, SearchError) else ("", "")
-        self._tell(notice("not_saved", self._turn.language, level="error", detail=detail, fix=fix))
+        told = (error.message, error.fix) if isinstance(error, SearchError) else ("", "")
+        language = self._turn.language
+        detail, fix = (in_chinese(each) if language == CHINESE else each for each in told)
+        self._tell(notice("not_saved", language, level="error", detail=detail, fix=fix))
 
 
 class Conversations:
@@ -193,6 +197,11 @@ class Conversations:
         ended = self._unsaved.find(owner, session)
         if ended is not None:
             await self._unsaved.save(ended)
+
+    @property
+    def answering(self) -> bool:
+        """Whether a turn runs here."""
+        return bool(self._live)
 
     def live(self, owner: str, session: str, turn: str) -> LiveTurn | None:
         """Return a turn that runs here."""

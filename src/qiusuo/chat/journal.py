@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from qiusuo.chat.events import (
+    SERVER_STOPPING,
     Delta,
     Done,
     Event,
@@ -33,8 +34,6 @@ from qiusuo.roster import LAWS
 
 logger = logging.getLogger(__name__)
 
-SERVER_STOPPING: Final = "server_stopping"
-"""How a turn ended that was broken off because the server stopped."""
 _BROKEN_OFF: Final = {True: "搜索没有完成，回答就结束了。", False: "The answer ended before the search did."}
 LawCard = Callable[[str], dict[str, Any] | None]
 """Gives what a card for an article of law shows, by its address."""

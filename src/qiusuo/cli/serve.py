@@ -8,6 +8,7 @@ import os
 import socket
 from contextlib import suppress
 from ipaddress import ip_address
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
+POLL_SECONDS: Final = 0.05
 BACKLOG: Final = 2048
 
 
@@ -104,13 +106,20 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
     )
 
     class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.stopping()
+            super().handle_exit(sig, frame)
+
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # The port stays open meanwhile, so that whoever asks hears that this server is not ready any more.
+            loop = asyncio.get_running_loop()
+            end = loop.time() + ANSWER_SECONDS
+            # A signal may force the exit, which sets no event.
+            while app.is_answering() and loop.time() < end and not self.force_exit:  # noqa: ASYNC110
+                await asyncio.sleep(POLL_SECONDS)
             # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
-            timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, app.stop_streams)
-            try:
-                await super().shutdown(sockets)
-            finally:
-                timer.cancel()
+            app.stop_streams()
+            await super().shutdown(sockets)
 
     async def serve() -> None:
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.

@@ -104,7 +104,8 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
                 conversations.break_off()
                 await conversations.aclose()
 
-        return Extension(ChatRoutes(backend, conversations).routes(), lifespan, conversations.break_off)
+        routes = ChatRoutes(backend, conversations).routes()
+        return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend
 
@@ -225,6 +226,7 @@ class ChatRoutes:
 
     async def ask(self, request: Request) -> Response:
         """Ask a question; the answer streams in."""
+        self.backend.check_open()
         body = await read_body(request, Question)
         live = await self.conversations.send(
             owner_of(request),
