@@ -175,9 +175,15 @@ class ChatRoutes:
             limit=_number(query.get("limit"), PAGE_LENGTH),
             offset=_number(query.get("offset"), 0),
         )
-        listed = [info.to_dict() for info in found.sessions]
+        limits = store.limits
         return json_answer(
-            {"sessions": listed, "more": found.more, "total": found.total, "most": store.limits.sessions}
+            {
+                "sessions": [info.to_dict() for info in found.sessions],
+                "more": found.more,
+                "total": found.total,
+                "most": limits.sessions,
+                "whenFull": "delete_oldest" if limits.oldest_make_room else "refuse",
+            }
         )
 
     async def create(self, request: Request) -> Response:

@@ -133,6 +133,14 @@ export const NOTICES = {
     en: ["A page could not be read", "The answer rests on its search snippet instead.", ""],
   },
   // Found by the page itself.
+  conversations_full: {
+    zh: ["会话数已达上限", "没有删除任何内容，但不能再开始新会话。", "请先在历史会话中删除不再需要的，然后重试。"],
+    en: ["As many conversations are kept as may be", "Nothing was deleted, but no new one can begin.", "Delete some in the history that you no longer need, then retry."],
+  },
+  turns_full: {
+    zh: ["这个会话已满", "一个会话的提问数已达上限。", "请开始新对话。"],
+    en: ["This conversation is full", "It has as many questions as one may have.", "Begin a new chat."],
+  },
   refused: {
     zh: ["服务器没有接受这个问题", "", ""],
     en: ["The server did not accept the question", "", ""],
