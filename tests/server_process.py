@@ -56,8 +56,8 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(model: ScriptedModel, database: str, *, command: list[str] | None = None, **more: str) -> Any:
-    """Serve; ``command`` stands before Python, such as to limit what the process may do."""
+def server_process(model: ScriptedModel, database: str, *, port: int = 0, **more: str) -> Iterator[ServerProcess]:
+    """Serve over a database; ``more`` goes into the environment."""
     environment = {
         "QIUSUO_LANG": "en",
         "QIUSUO_DATABASE_URL": database,
@@ -69,7 +69,7 @@ def server_process(model: ScriptedModel, database: str, *, command: list[str] | 
         **more,
     }
     process = subprocess.Popen(  # noqa: S603 - ours
-        [*(command or []), sys.executable, "-m", "qiusuo", "serve", "--port", "0"],
+        [sys.executable, "-m", "qiusuo", "serve", "--port", str(port)],
         env={**os.environ, **environment},
         stderr=subprocess.PIPE,
         text=True,
