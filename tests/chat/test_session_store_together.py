@@ -214,6 +214,21 @@ class TestProcesses:
             assert [r.finish for r in await turns_of(fresh, "ada", session)] == [RESTARTED]
             await whole_turn(fresh, "ada", session)
 
+    async def test_who_could_not_free_it_at_the_start_does_so_later(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        session = (await place.server().create("ada")).id
+        with claimed_by_a_process(place, session) as process:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            fresh = place.server()
+            with monkeypatch.context() as context:
+                context.setattr(fresh.database, "run", _away)
+                with pytest.raises(Unavailable):
+                    await fresh.start()
+            await whole_turn(fresh, "ada", session)
+            assert [r.finish for r in await turns_of(fresh, "ada", session)] == [RESTARTED, ""]
+
     async def test_who_starts_beside_a_living_process_leaves_its_claims_alone(self, place: Place) -> None:
         session = (await place.server().create("ada")).id
         with claimed_by_a_process(place, session) as process:
@@ -266,6 +281,10 @@ class TestProcesses:
             assert (await fresh.get("ada", session)).running is not None
             place.now += 15
             await whole_turn(fresh, "ada", session)
+
+
+async def _away(*_args: object, **_options: object) -> None:
+    raise Unavailable("The database is away.")
 
 
 @contextmanager

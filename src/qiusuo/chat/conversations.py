@@ -18,7 +18,7 @@ from qiusuo.chat.notices import notice
 from qiusuo.chat.places import MAX_LIVE, MAX_OF_ONE, Places
 from qiusuo.chat.prompts import CHINESE
 from qiusuo.chat.session import SessionStore
-from qiusuo.errors import SearchError
+from qiusuo.errors import SearchError, SessionBusy
 
 logger = logging.getLogger(__name__)
 
@@ -195,8 +195,16 @@ class Conversations:
             SearchError: it still cannot be done.
         """
         ended = self._unsaved.find(owner, session)
-        if ended is not None:
+        if ended is None:
+            return
+        try:
             await self._unsaved.save(ended)
+        except SearchError:
+            raise
+        except Exception:
+            logger.exception("a turn is not saved yet")
+            message = "The last turn of this conversation is not saved yet."
+            raise SessionBusy(message, fix="Try again in a moment.") from None
 
     @property
     def answering(self) -> bool:

@@ -200,6 +200,8 @@ class Unsaved:
             await asyncio.sleep(pause)
             pause = min(max(pause * 2, self._first_pause), LONGEST_PAUSE)
             for turn in list(self._turns.values()):
+                if self.find(turn.owner, turn.session) is not turn:
+                    continue  # saved or given up meanwhile
                 try:
                     await self.save(turn)
                 except SearchError as error:

@@ -42,11 +42,12 @@ class Presence:
 
     def enter(self) -> list[str]:
         """Be seen from now on; return the ids of processes that are gone for sure."""
-        if self._folder is None or self._file is not None:
+        if self._folder is None:
             return []
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._file = self._lock_own(self._folder / f"{_NEW}{self.id}", self._folder / self.id)
+            if self._file is None:
+                self._file = self._lock_own(self._folder / f"{_NEW}{self.id}", self._folder / self.id)
             return self._gone(self._folder) if self._file is not None else []
         except OSError as error:
             logger.info("no file tells that this process runs: %s", error.strerror)
