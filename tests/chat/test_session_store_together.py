@@ -258,6 +258,16 @@ class TestProcesses:
             place.now += 15
             assert (await fresh.get("ada", session)).running is None
 
+    async def test_where_every_lock_is_granted_nobody_is_taken_for_dead(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        session = (await place.server().create("ada")).id
+        with claimed_by_a_process(place, session):
+            monkeypatch.setattr("qiusuo.chat.presence._try_lock", lambda _file: True)  # as some network shares do
+            fresh = place.server()
+            await fresh.start()
+            assert (await fresh.get("ada", session)).running is not None
+
     async def test_an_orderly_end_leaves_nothing_behind(self, place: Place) -> None:
         store, other = place.server(), place.server()
         session = (await store.create("ada")).id

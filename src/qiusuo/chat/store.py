@@ -128,8 +128,9 @@ def open_store(
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         raise ConfigurationError(
-            f"Conversations are kept in {address.shown}, but {', '.join(missing)} is not installed.",
+            f"The database of conversations needs {', '.join(missing)}, which is not installed.",
             fix=f"pip install 'qiusuo[{extra}]'",
+            place=address.shown,
         )
     from qiusuo.chat.presence import Presence  # noqa: PLC0415 - needed with the next ones only
     from qiusuo.chat.session import StoreLimits  # noqa: PLC0415 - the same

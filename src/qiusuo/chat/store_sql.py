@@ -6,6 +6,7 @@ a claim holds. Readers see the turn of a process that is gone as failed, and the
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -36,6 +37,7 @@ from qiusuo.chat.store_schema import is_storable, sessions, storable, turns
 from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
 from qiusuo.text import truncate
 
+LEAVE_SECONDS: Final = 2.0
 MAX_LISTED: Final = 200
 MAX_QUERY: Final = 1000
 
@@ -249,8 +251,9 @@ class SqlSessionStore:
         self._claims.turns.discard(turn)
 
     async def aclose(self) -> None:
-        with suppress(SearchError):  # others see it by the time that passes
-            await self._claims.leave()
+        with suppress(SearchError, TimeoutError):  # others see it by the time that passes
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await self._claims.leave()
         await self.database.aclose()
 
     async def _has_ended(self, connection: AsyncConnection, session: str, turn: str) -> bool:
