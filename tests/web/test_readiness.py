@@ -132,6 +132,8 @@ def stop_told(server: ServerProcess) -> dict[str, Any]:
     until(lambda: reason(server.client) == "stopping", 2)
     refused = server.client.post("/api/chat/sessions/x/turns", json={"text": "太晚"})
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    program = server.client.post("/v1/chat/completions", json={"model": "qiusuo-chat", "messages": []})
+    assert (program.status_code, program.json()["error"]["code"]) == (503, "server_stopping")
     assert server.client.get("/livez").status_code == 200
     told: dict[str, Any] = refused.json()
     return told

@@ -87,7 +87,8 @@ class OpenAiRoutes:
 
     async def complete(self, request: Request) -> Response:
         """Answer the last message of a conversation."""
-        self._backend.check_open()
+        if self._backend.life.stopping:
+            raise stopping()
         raw, user = await request.body(), user_of(request)
         if len(raw) > MAX_BODY_BYTES:
             # Megabytes take a while to read, in which the streams of others must not stand still.
