@@ -16,6 +16,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 from chat_world import scripted
 from chromium import browser_settings, with_chromium
+from qiusuo.chat.session import StoreLimits
 from qiusuo.chat.store import open_store
 from qiusuo.testing import ProviderServer
 from qiusuo.web.chat import chat_extension
@@ -93,6 +94,7 @@ class PageWorld:
         *script: Step,
         engines: Sequence[str] = ("searxng",),
         store: Path | None = None,
+        limits: StoreLimits | None = None,
         **settings: Any,
     ) -> None:
         self._stack = ExitStack()
@@ -100,10 +102,11 @@ class PageWorld:
         self._engines = engines
         self._settings = {"rate_limit": 0, "hedge_delay": 0, "cache_ttl": 0, **settings}
         self._store = f"sqlite:///{store}" if store else ":memory:"
+        self._limits = limits
         self._open()
 
     def _open(self, port: int = 0) -> None:
-        chat = chat_extension(scripted(self.model), open_store(self._store))
+        chat = chat_extension(scripted(self.model), open_store(self._store, limits=self._limits))
         self.server = WebServer.over(*self._engines, extensions=[chat], **self._settings)
         if port:
             self.server._listener.close()

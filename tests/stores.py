@@ -12,7 +12,7 @@ from sqlalchemy import text as sql
 
 from postgres_process import PostgresProcess, with_postgres
 from qiusuo.chat.events import TurnRecord, TurnState
-from qiusuo.chat.session import SessionStore, new_id
+from qiusuo.chat.session import Progress, SessionStore, StoreLimits, new_id
 from qiusuo.chat.store import open_store
 from qiusuo.chat.store_sql import SqlSessionStore
 from qiusuo.models import SearchResultItem
@@ -33,7 +33,7 @@ class Place:
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
     def server(self, **limits: Any) -> SqlSessionStore:
-        store = open_store(self.url, clock=lambda: self.now, **limits)
+        store = open_store(self.url, clock=lambda: self.now, limits=StoreLimits(**limits))
         self.stack.push_async_callback(store.aclose)
         return store
 
@@ -73,6 +73,16 @@ async def whole_turn(
     record.answer, record.state = answer, TurnState.DONE
     await store.end_turn(owner, session, record, memory)
     return record
+
+
+async def turns_of(store: SessionStore, owner: str, session: str, **options: Any) -> list[TurnRecord]:
+    """Return the last turns of a conversation."""
+    return list((await store.turns(owner, session, **options)).turns)
+
+
+async def kept(store: SessionStore, session: str, record: TurnRecord) -> bool:
+    """Save a turn that is still running; tell whether it still holds its conversation."""
+    return record.id in await store.keep([Progress(session, record, whole=True)])
 
 
 def result(name: str) -> SearchResultItem:

@@ -329,8 +329,10 @@ def run_examples(page: str) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text("utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    prose = FENCE.sub("", page.read_text("utf-8"))
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    named = set(re.findall(r'<a id="([\w.-]+)"></a>', prose))
+    return named | {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def kinds(page: str) -> list[str]:

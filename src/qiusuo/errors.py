@@ -4,6 +4,7 @@
 
     SearchError
     ├── InvalidQuery               blank or unusable parameters; no request was made
+    │   └── LimitReached           as much is kept as the settings allow
     ├── ConfigurationError         something must be set up differently
     │   ├── UnknownEngine          no engine has that name
     │   ├── DuplicateEngine        two engines claim one name
@@ -44,7 +45,7 @@
 
 Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each
 error carries what a policy needs: ``engine``, ``outcome``, ``retry_after`` (seconds), ``status`` (HTTP), and
-``fix``: what to do.
+``fix``: what to do. ``place`` tells those who run the server which file or host is meant; it stands in no answer.
 """
 
 from __future__ import annotations
@@ -68,17 +69,28 @@ class SearchError(Exception):
         fix: str = "",
         retry_after: float | None = None,
         status: int | None = None,
+        place: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
+        self.place = place
         self.engine = engine
         self.fix = fix
         self.retry_after = retry_after
         self.status = status
 
     def __str__(self) -> str:
+        """Return all of it, for logs and terminals."""
+        return self._line(f" ({self.place})" if self.place else "")
+
+    @property
+    def public(self) -> str:
+        """What everybody may read: not where on which machine something is."""
+        return self._line("")
+
+    def _line(self, place: str) -> str:
         prefix = f"{self.engine}: " if self.engine else ""
-        return f"{prefix}{self.message} {self.fix}".rstrip()
+        return f"{prefix}{self.message}{place} {self.fix}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the error in its JSON shape."""
@@ -100,6 +112,10 @@ class InvalidQuery(SearchError, ValueError):
     """The query or one of its parameters cannot be used; no request was made."""
 
     outcome = Outcome.BAD_RESPONSE
+
+
+class LimitReached(InvalidQuery):
+    """As much is kept as the settings allow; nothing was deleted to make room."""
 
 
 class ConfigurationError(SearchError):

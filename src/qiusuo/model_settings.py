@@ -58,6 +58,15 @@ class ModelSettings(BaseModel):
         description="PostgreSQL or SQLite that keeps conversations (`postgresql://user:password@host/name`). "
         "Unset: an SQLite file in the user's data folder.",
     )
+    max_conversations: int = Field(
+        2000, ge=1, le=1_000_000, description="Most conversations that are kept of one user; the page tells near it."
+    )
+    max_turns: int = Field(500, ge=1, le=100_000, description="Most questions in one conversation.")
+    when_full: Literal["refuse", "delete_oldest"] = Field(
+        "refuse",
+        description="At `max_conversations`: `refuse` a new one until some are deleted, or `delete_oldest` and tell "
+        "which.",
+    )
 
     @field_validator("model")
     @classmethod

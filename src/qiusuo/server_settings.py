@@ -24,8 +24,8 @@ class ServerSettings(BaseModel):
     port: int = Field(8000, ge=0, le=65535, description="Port on which `qiusuo serve` listens; 0 takes a free one.")
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
-        description="Bearer tokens, as `name:token` or bare. When set, every endpoint but `/healthz` wants one, and "
-        "searches are limited per name instead of per client address.",
+        description="Bearer tokens, as `name:token` or bare. When set, every endpoint but `/livez`, `/readyz` and "
+        "`/healthz` wants one, and searches are limited per name instead of per client address.",
     )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -16,10 +17,12 @@ from typing import Any
 
 import pytest
 
+from qiusuo.chat.store import open_store
 from qiusuo.cli.exits import Exit
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from scripted_model import Call, Gate, Reply, ScriptedModel
+from stores import whole_turn
 from terminal import PseudoTerminal
 
 CHAT = [sys.executable, "-m", "qiusuo", "chat"]
@@ -273,6 +276,29 @@ class TestTerminal:
         screen.wait_for("qiusuo chat --session ")
         assert screen.wait() == 0
         assert "Traceback" not in screen.text
+
+    def test_all_of_a_long_history_is_shown(self, chat: ChatTerminal) -> None:
+        async def fill() -> str:
+            store = open_store(f"sqlite:///{chat.home}/data/qiusuo/chat.db")
+            first = (await store.create("local", title="the longest")).id
+            for number in range(203):
+                await whole_turn(store, "local", first, f"question-{number}-end")
+            for number in range(25):
+                await store.create("local", title=f"later {number}")
+            await store.aclose()
+            return first
+
+        session = asyncio.run(fill())
+        screen = chat.screen()
+        screen.wait_for("› ")
+        screen.enter("/sessions")
+        screen.wait_for("later 24", "the longest")
+        screen.enter(f"/open {session}")
+        screen.wait_for("（203 轮）")
+        screen.enter("/history")
+        screen.wait_for("› question-0-end", "› question-202-end")
+        screen.enter("/exit")
+        assert screen.wait() == 0
 
     def test_conversations_can_be_listed_left_and_opened(self, chat: ChatTerminal) -> None:
         chat.model.add(Reply.text("First."), Reply.text("Second."), Reply.text("Third."))

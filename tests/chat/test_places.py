@@ -46,7 +46,7 @@ async def server(places: Places) -> AsyncIterator[Server]:
         try:
             yield Server(conversations, gate)
         finally:
-            conversations.stop()
+            conversations.break_off()
             await conversations.aclose()
 
 

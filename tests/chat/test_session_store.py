@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import RoundState, TurnState
+from qiusuo.chat.events import TurnState
+from qiusuo.chat.keeping import Draft
 from qiusuo.chat.session import ChatSettings, Memory, Mode, SessionStore
-from qiusuo.chat.store_sql import RESTARTED
+from qiusuo.chat.store_schema import storable
 from qiusuo.errors import InvalidQuery, SessionBusy, SessionNotFound
 from qiusuo.models import SearchResponse
-from stores import START, Place, place, result, rows, store, turn, url, whole_turn
+from stores import START, Place, kept, place, result, rows, store, turn, turns_of, url, whole_turn
 
 __all__ = ["place", "store", "url"]  # fixtures
 
@@ -27,7 +29,7 @@ class TestSessions:
         )
         assert await store.get("ada", made.id) == made
         assert await store.list("ada") == [made]
-        assert await store.turns("ada", made.id) == []
+        assert await turns_of(store, "ada", made.id) == []
 
     async def test_everything_survives_a_restart(self, place: Place) -> None:
         store = place.server()
@@ -45,7 +47,7 @@ class TestSessions:
         await store.end_turn("ada", session, record, memory)
         await store.aclose()
         again = place.server()
-        assert await again.turns("ada", session) == [record]
+        assert await turns_of(again, "ada", session) == [record]
         kept = await again.begin_turn("ada", session, turn())
         assert kept.to_dict() == memory.to_dict()
 
@@ -60,14 +62,13 @@ class TestSessions:
             store.delete("bob", mine),
             store.turns("bob", mine),
             store.begin_turn("bob", mine, turn(), replaces=record.id),
-            store.keep_turn("bob", mine, running),
             store.end_turn("bob", mine, running, Memory()),
         ):
             with pytest.raises(SessionNotFound):
                 await call
         assert await store.list("bob") == []
         assert await store.list("bob", query="秘密") == []
-        assert [one.question for one in await store.turns("ada", mine)] == ["秘密", running.question]
+        assert [one.question for one in await turns_of(store, "ada", mine)] == ["秘密", running.question]
 
     @pytest.mark.parametrize("session", ["", "nothing", "a\0b", "\ud800", "x" * 100_000, "'; DROP TABLE x;--", "%"])
     async def test_unknown_ids(self, store: SessionStore, session: str) -> None:
@@ -96,8 +97,7 @@ class TestSessions:
         record = turn()
         memory = await store.begin_turn("ada", session, record)
         await store.delete("ada", session)
-        with pytest.raises(SessionNotFound):
-            await store.keep_turn("ada", session, record)
+        assert not await kept(store, session, record)
         with pytest.raises(SessionNotFound):
             await store.end_turn("ada", session, record, memory)
         assert await store.list("ada") == []
@@ -203,23 +203,64 @@ class TestTurns:
         with pytest.raises(SessionBusy, match="still running"):
             await store.begin_turn("ada", session, turn())
         record.answer = "half"
-        await store.keep_turn("ada", session, record)
-        (kept,) = await store.turns("ada", session)
-        assert (kept.answer, kept.state) == ("half", TurnState.RUNNING)
+        assert await kept(store, session, record)
+        [half] = await turns_of(store, "ada", session)
+        assert (half.answer, half.state) == ("half", TurnState.RUNNING)
         record.state = TurnState.STOPPED
         await store.end_turn("ada", session, record, memory)
         assert (await store.get("ada", session)).running is None
         await whole_turn(store, "ada", session)
-        assert [one.state for one in await store.turns("ada", session)] == [TurnState.STOPPED, TurnState.DONE]
+        assert [one.state for one in await turns_of(store, "ada", session)] == [TurnState.STOPPED, TurnState.DONE]
+
+    async def test_an_answer_is_kept_in_pieces_and_some_are_taken_back(self, place: Place) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        record = turn()
+        memory = await store.begin_turn("ada", session, record)
+        draft = Draft(session, record)
+        for answer in ("一二三", "一二三四五", "一二", "一二茶", "另一个 \ud83d\0", "另一个 \ud83d\0完"):
+            record.answer = answer
+            news = draft.progress()
+            assert news is not None
+            assert len(news.text) <= 6, "not all of it anew"
+            await store.keep([news])
+            draft.written()
+            assert draft.progress() is None, "nothing new, nothing to write"
+            assert [one.answer for one in await turns_of(store, "ada", session)] == [storable(answer)]
+        place.now += 15
+        [dead] = await turns_of(place.server(), "ada", session)
+        assert (dead.state, dead.answer) == (TurnState.FAILED, "另一个 \ufffd完")
+        await store.end_turn("ada", session, replace(record, answer="完", state=TurnState.DONE), memory)
+        assert [one.answer for one in await turns_of(store, "ada", session)] == ["完"]
+        assert await rows(store, "SELECT COUNT(*) FROM qiusuo_pieces") == [0]
 
     async def test_the_last_turns_are_given_in_their_order(self, store: SessionStore) -> None:
         session = (await store.create("ada")).id
         for name in "abcde":
             await whole_turn(store, "ada", session, name)
-        assert [one.question for one in await store.turns("ada", session)] == list("abcde")
-        assert [one.question for one in await store.turns("ada", session, limit=2)] == ["d", "e"]
-        assert [one.question for one in await store.turns("ada", session, limit=2, offset=2)] == ["b", "c"]
-        assert await store.turns("ada", session, offset=5) == []
+        assert [one.question for one in await turns_of(store, "ada", session)] == list("abcde")
+        assert [one.question for one in await turns_of(store, "ada", session, limit=2)] == ["d", "e"]
+
+    async def test_page_by_page_nothing_is_left_out(self, store: SessionStore) -> None:
+        session = (await store.create("ada")).id
+        assert (await store.turns("ada", session)).total == 0
+        for name in "abcde":
+            await whole_turn(store, "ada", session, name)
+        ids = [one.id for one in await turns_of(store, "ada", session)]
+
+        async def page(**place: Any) -> tuple[str, int, int, int]:
+            found = await store.turns("ada", session, limit=2, **place)
+            return "".join(one.question for one in found.turns), found.earlier, found.later, found.total
+
+        assert await page() == ("de", 3, 0, 5)
+        assert await page(before=ids[3]) == ("bc", 1, 2, 5)
+        assert await page(before=ids[1]) == ("a", 0, 4, 5)
+        assert await page(before=ids[0]) == ("", 0, 5, 5)
+        assert await page(after=ids[0]) == ("bc", 1, 2, 5)
+        assert await page(after=ids[4]) == ("", 5, 0, 5)
+        for unknown in ("nothing", "\0"):
+            with pytest.raises(InvalidQuery, match="no such turn"):
+                await page(before=unknown)
 
     async def test_an_id_cannot_be_used_twice(self, store: SessionStore) -> None:
         session, other = (await store.create("ada")).id, (await store.create("ada")).id
@@ -240,11 +281,11 @@ class TestReplacing:
         memory = await store.begin_turn("ada", session, record, replaces=second.id)
         assert [message["content"] for message in memory.messages] == ["a", "A"]
         assert memory.starts == {first.id: 0}
-        assert [one.question for one in await store.turns("ada", session)] == ["a", "b2"]
+        assert [one.question for one in await turns_of(store, "ada", session)] == ["a", "b2"]
         assert await store.list("ada", query="C") == []
         # Also if it dies now, the cut stays.
         await store.end_turn("ada", session, replace(record, state=TurnState.FAILED), memory)
-        assert [one.id for one in await store.turns("ada", session)] == [first.id, record.id]
+        assert [one.id for one in await turns_of(store, "ada", session)] == [first.id, record.id]
 
     async def test_the_numbers_never_restart(self, store: SessionStore) -> None:
         session = (await store.create("ada")).id
@@ -260,8 +301,8 @@ class TestReplacing:
         session = (await store.create("ada")).id
         await whole_turn(store, "ada", session, "a", "A")
         dead = turn("b")
-        await store.begin_turn("ada", session, dead)
-        place.now += 61
+        await place.server().begin_turn("ada", session, dead)
+        place.now += 15
         await whole_turn(store, "ada", session, "c", "C")
         memory = await store.begin_turn("ada", session, turn("b2"), replaces=dead.id)
         assert [message["content"] for message in memory.messages] == ["a", "A"]
@@ -274,7 +315,7 @@ class TestReplacing:
             with pytest.raises(InvalidQuery):
                 await store.begin_turn("ada", session, turn(), replaces=unknown)
         assert (await store.get("ada", session)).running is None
-        assert len(await store.turns("ada", session)) == 1
+        assert len(await turns_of(store, "ada", session)) == 1
 
     async def test_a_retry_may_keep_the_id(self, store: SessionStore) -> None:
         session = (await store.create("ada")).id
@@ -283,73 +324,3 @@ class TestReplacing:
         again.id = record.id
         memory = await store.begin_turn("ada", session, again, replaces=record.id)
         assert (memory.messages, memory.starts) == ([], {})
-
-
-class TestDeadTurns:
-    async def test_after_a_minute_without_a_sign_of_life(self, place: Place) -> None:
-        store = place.server()
-        session = (await store.create("ada")).id
-        record = turn(rounds=[{"number": 1, "state": "running", "query": "q"}, {"number": 2, "state": "done"}])
-        memory = await store.begin_turn("ada", session, record)
-        place.now += 59
-        await store.keep_turn("ada", session, record)
-        place.now += 59
-        assert (await store.get("ada", session)).running == record.id
-        with pytest.raises(SessionBusy):
-            await store.begin_turn("ada", session, turn())
-        place.now += 1
-        assert (await store.get("ada", session)).running is None
-        assert [one.running for one in await store.list("ada")] == [None]
-        (shown,) = await store.turns("ada", session)
-        assert (shown.state, shown.finish, shown.stage) == (TurnState.FAILED, RESTARTED, None)
-        assert [notice["code"] for notice in shown.notices] == [RESTARTED]
-        assert "重启" in shown.notices[0]["message"]
-        assert [one["state"] for one in shown.rounds] == [RoundState.FAILED, RoundState.DONE]
-        # It was only slow, and nobody has taken over: it goes on.
-        await store.keep_turn("ada", session, record)
-        assert (await store.get("ada", session)).running == record.id
-        await store.end_turn("ada", session, replace(record, state=TurnState.DONE), memory)
-        assert [one.state for one in await store.turns("ada", session)] == [TurnState.DONE]
-
-    async def test_the_next_turn_takes_over(self, place: Place) -> None:
-        store, other = place.server(), place.server()
-        session = (await store.create("ada")).id
-        dead = turn("what?", answer="half")
-        memory = await store.begin_turn("ada", session, dead)
-        place.now += 61
-        heir = turn()
-        await other.begin_turn("ada", session, heir)
-        first, second = await other.turns("ada", session)
-        assert (first.state, first.answer, second.state) == (TurnState.FAILED, "half", TurnState.RUNNING)
-        assert "restarted" in first.notices[0]["message"]
-        # The first one was not dead but asleep: it must not break into what goes on without it.
-        for call in (store.keep_turn("ada", session, dead), store.end_turn("ada", session, dead, memory)):
-            with pytest.raises(SessionBusy, match="went on without it"):
-                await call
-        assert (await store.get("ada", session)).running == heir.id
-
-    async def test_numbers_that_readers_have_seen_stay_taken(self, place: Place) -> None:
-        store = place.server()
-        session = (await store.create("ada")).id
-        dead = turn(mode="agent")
-        memory = await store.begin_turn("ada", session, dead)
-        numbers = memory.registry.add("q", [result("a"), result("b")])
-        dead.sources = [
-            {"number": n, "title": r.title, "url": r.url, "domain": r.source, "snippet": r.snippet, "round": 1}
-            for n, r in zip(numbers, (result("a"), result("b")), strict=True)
-        ]
-        dead.rounds = [{"number": 1, "kind": "web_search", "query": "q", "state": "done", "numbers": numbers}]
-        await store.keep_turn("ada", session, dead)
-        place.now += 61
-        taken_over = await store.begin_turn("ada", session, turn(mode="agent"), replaces=dead.id)
-        assert taken_over.registry.to_dict() == memory.registry.to_dict()
-        assert taken_over.registry.add("q2", [result("c"), result("b")]) == [3, 2]
-
-    async def test_a_clock_that_was_ahead_does_not_block_for_long(self, place: Place) -> None:
-        store = place.server()
-        session = (await store.create("ada")).id
-        place.now += 10 * 365 * 86_400
-        await store.begin_turn("ada", session, turn())
-        place.now = START
-        assert (await store.get("ada", session)).running is None
-        await whole_turn(store, "ada", session)

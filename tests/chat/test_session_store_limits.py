@@ -8,33 +8,74 @@ import pytest
 
 from qiusuo.chat.events import TurnState
 from qiusuo.chat.session import SessionStore
-from qiusuo.errors import InvalidQuery, SessionNotFound
+from qiusuo.errors import InvalidQuery, LimitReached, SessionNotFound
 from qiusuo.models import SearchResultItem
-from stores import Place, place, store, turn, url, whole_turn
+from stores import Place, place, store, turn, turns_of, url, whole_turn
 
 __all__ = ["place", "store", "url"]  # fixtures
 
 
 class TestLimits:
-    async def test_the_oldest_idle_conversations_make_room(self, place: Place) -> None:
-        store = place.server(max_sessions=3)
+    async def test_nothing_is_deleted_that_nobody_has_asked_to_delete(self, place: Place) -> None:
+        store = place.server(sessions=3)
+        made = [(await store.create("ada", title=name)).id for name in "abc"]
+        for session in made:
+            await whole_turn(store, "ada", session)
+        place.now += 10 * 86_400
+        with pytest.raises(LimitReached, match="3 conversations") as told:
+            await store.create("ada")
+        assert "QIUSUO_MAX_CONVERSATIONS" in told.value.fix
+        assert {one.id for one in await store.list("ada")} == set(made)
+        await store.create("bob")
+        await store.delete("ada", made[1])
+        assert (await store.create("ada")).removed == ()
+
+    async def test_what_was_never_asked_anything_makes_room(self, place: Place) -> None:
+        store = place.server(sessions=2)
+        await whole_turn(store, "ada", (await store.create("ada", title="asked")).id)
+        await store.create("ada", title="empty")
+        with pytest.raises(LimitReached):  # it may be open somewhere
+            await store.create("ada")
+        place.now += 3601
+        assert (await store.create("ada", title="new")).removed == ()
+        assert {one.title for one in await store.list("ada")} == {"asked", "new"}
+
+    async def test_the_oldest_idle_conversations_make_room_where_that_is_wanted(self, place: Place) -> None:
+        store = place.server(sessions=3, oldest_make_room=True)
         made = []
         for name in "abc":
             place.now += 1
             made.append((await store.create("ada", title=name)).id)
+            await whole_turn(store, "ada", made[-1])
         await store.create("bob")
         await store.begin_turn("ada", made[0], turn())
         place.now += 1
         await whole_turn(store, "ada", made[1])
+        removed = []
         for name in "de":
             place.now += 1
-            await store.create("ada", title=name)
+            new = await store.create("ada", title=name)
+            await whole_turn(store, "ada", new.id)
+            removed += [one.title for one in new.removed]
         # c and b were idle and the oldest; a is older, but in use.
+        assert removed == ["c", "b"]
         assert {one.title for one in await store.list("ada")} == {"a", "d", "e"}
         assert len(await store.list("bob")) == 1
 
+    async def test_conversations_page_by_page(self, place: Place) -> None:
+        store = place.server()
+        for name in "abcde":
+            place.now += 1
+            await store.create("ada", title=name)
+        first = await store.page("ada", limit=3)
+        assert ("".join(one.title for one in first.sessions), first.total, first.more) == ("edc", 5, True)
+        last = await store.page("ada", limit=3, offset=3)
+        assert ("".join(one.title for one in last.sessions), last.total, last.more) == ("ba", 5, False)
+        found = await store.page("ada", query="c")
+        assert (len(found.sessions), found.total, found.more) == (1, 5, False)
+
     async def test_a_conversation_has_an_end(self, place: Place) -> None:
-        store = place.server(max_turns=2)
+        store = place.server(turns=2)
         session = (await store.create("ada")).id
         await whole_turn(store, "ada", session)
         last = await whole_turn(store, "ada", session)
@@ -83,7 +124,7 @@ class TestHostileText:
         memory.registry.add(text, [SearchResultItem(text, "https://a.example/", text, "a.example")])
         record.state = TurnState.DONE
         await store.end_turn("ada", session, record, memory)
-        (kept,) = await store.turns("ada", session)
+        (kept,) = await turns_of(store, "ada", session)
         whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         assert kept.question == kept.answer == whole
         assert kept.notices == [{"code": whole, whole: [whole]}]

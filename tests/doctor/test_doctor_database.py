@@ -70,6 +70,11 @@ class TestDatabase:
         finding = await look("postgresql://ada:hushhush@127.0.0.1:1/chat")
         assert finding is not None
         assert finding.code == "database.failed"
+        # Who runs it is told where; the readers of the page are not.
+        for chinese in (True, False):
+            assert "127.0.0.1:1/chat" in finding.wording(chinese=chinese).what
+            assert "127.0.0.1" not in str(finding.public().to_dict(chinese=chinese))
+        assert "对话数据库没有应答" in finding.wording(chinese=True).what
 
 
 class TestPostgres:

@@ -44,6 +44,8 @@ def test_a_conversation_of_200_messages_stays_smooth(chromium: Browser, tmp_path
         cdp.send("Performance.enable")
         began = time.monotonic()
         page.page.reload()
+        expect(page("article.turn")).to_have_count(50)
+        page("button.earlier").click()
         expect(page("article.turn")).to_have_count(100)
         loaded = time.monotonic() - began
         # Frames while scrolling through all of it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -247,6 +248,67 @@ class TestSessions:
             assert it.client.get(f"/api/chat/sessions/{session}").status_code == 404
             assert it.client.get("/api/chat/sessions").json()["sessions"] == []
             assert it.client.delete(f"/api/chat/sessions/{session}").status_code == 404
+
+
+class TestPages:
+    def test_turns_are_read_page_by_page(self) -> None:
+        with page() as it:
+            it.model.otherwise = Reply.text("好")
+            session = it.new()
+            for number in range(70):
+                it.ask(session, str(number))
+            path = f"/api/chat/sessions/{session}"
+
+            def read(**query: Any) -> tuple[list[int], int, int]:
+                found = it.client.get(path, params=query).json()
+                assert (found["total"], found["most"]) == (70, 500)
+                return [int(turn["question"]) for turn in found["turns"]], found["earlier"], found["later"]
+
+            assert read() == (list(range(20, 70)), 20, 0)
+            ids = [turn["id"] for turn in it.show(session)["turns"]]
+            assert read(before=ids[0]) == (list(range(20)), 0, 50)
+            assert read(before=ids[5], limit=3) == ([22, 23, 24], 22, 45)
+            assert read(after=ids[5], limit=3) == ([26, 27, 28], 26, 41)
+            for query in ({"before": "nothing"}, {"before": ids[0], "after": ids[1]}):
+                refused = it.client.get(path, params=query)
+                assert (refused.status_code, refused.json()["error"]) == (400, "InvalidQuery")
+                assert refused.json()["fix"]
+
+    def test_conversations_too(self) -> None:
+        with page() as it:
+            made = [it.new() for _ in range(5)]
+            first = it.client.get("/api/chat/sessions", params={"limit": 3}).json()
+            rest = it.client.get("/api/chat/sessions", params={"limit": 3, "offset": 3}).json()
+            assert (first["more"], first["total"], rest["more"]) == (True, 5, False)
+            assert {one["id"] for one in first["sessions"] + rest["sessions"]} == set(made)
+
+
+class TestLimits:
+    def test_nothing_is_deleted_unless_the_settings_say_so(self, tmp_path: Path) -> None:
+        url = f"sqlite:///{tmp_path}/chat.db"
+        settings: dict[str, Any] = {"database_url": url, "max_conversations": 2, "max_turns": 1}
+        with ScriptedModel(otherwise=Reply.text("好")) as model:
+            with WebServer.over("searxng", extensions=[chat_extension(scripted(model))], **settings) as server:
+                it = Page(server, model)
+                made = [it.new(), it.new()]
+                for session in made:
+                    it.ask(session, "问")
+                full = it.client.post("/api/chat/sessions", json={})
+                assert (full.status_code, full.json()["error"]) == (400, "LimitReached")
+                assert "QIUSUO_MAX_CONVERSATIONS" in full.json()["fix"]
+                long = it.client.post(f"/api/chat/sessions/{made[0]}/turns", json={"text": "又问"})
+                assert (long.status_code, long.json()["error"]) == (400, "LimitReached")
+                listed = it.client.get("/api/chat/sessions").json()
+                assert {one["id"] for one in listed["sessions"]} == set(made)
+                assert (listed["total"], listed["most"], listed["whenFull"]) == (2, 2, "refuse")
+                assert it.show(made[0])["most"] == 1
+            settings["when_full"] = "delete_oldest"
+            with WebServer.over("searxng", extensions=[chat_extension(scripted(model))], **settings) as server:
+                new = server.client.post("/api/chat/sessions", json={}).json()
+                assert new["removed"] == [{"id": made[0], "title": "问"}]
+                listed = server.client.get("/api/chat/sessions").json()
+                assert {one["id"] for one in listed["sessions"]} == {made[1], new["id"]}
+                assert listed["whenFull"] == "delete_oldest"
 
 
 class TestConfig:

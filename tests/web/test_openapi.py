@@ -52,6 +52,8 @@ def test_every_endpoint_is_there(document: Any) -> None:
         ("GET", "/api/engines"),
         ("GET", "/api/health"),
         ("GET", "/healthz"),
+        ("GET", "/livez"),
+        ("GET", "/readyz"),
         ("GET", "/metrics"),
         ("GET", "/search"),
         ("POST", "/search"),

@@ -78,6 +78,11 @@ class Turn:
             if not self._task.cancelled():
                 self._task.result()
 
+    def break_off(self) -> None:
+        """Stop because the server stops: the reader is told so."""
+        self._context.journal.breaking_off = True
+        self.stop()
+
     def stop(self) -> None:
         """Stop model and search at once; what there is of the answer stays."""
         if self._context.stopped:

@@ -10,16 +10,21 @@ from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
+from qiusuo.chat.chinese import in_chinese
 from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Delta, Done, Event, TurnRecord
+from qiusuo.chat.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.notices import notice
 from qiusuo.chat.places import MAX_LIVE, MAX_OF_ONE, Places
+from qiusuo.chat.prompts import CHINESE
 from qiusuo.chat.session import SessionStore
-from qiusuo.errors import SearchError, SessionBusy, SessionNotFound
+from qiusuo.errors import SearchError, SessionBusy
 
 logger = logging.getLogger(__name__)
 
-SIGN_OF_LIFE: Final = 10.0
+START_SECONDS: Final = 3.0
+SAVE_SECONDS: Final = 3.0
+"""So long a reader waits for the end of an answer to be saved before it is told that it is not."""
 
 Numbered = tuple[int, Event]
 
@@ -27,11 +32,12 @@ Numbered = tuple[int, Event]
 class LiveTurn:
     """A turn that is being answered. Its events are kept until it has ended, so that late listeners miss nothing."""
 
-    def __init__(self, turn: Turn, owner: str, session: str, store: SessionStore) -> None:
+    def __init__(self, turn: Turn, owner: str, session: str, unsaved: Unsaved) -> None:
+        self.draft = Draft(session, turn.record)
         self._turn = turn
         self._owner = owner
         self._session = session
-        self._store = store
+        self._unsaved = unsaved
         self._log: list[Event] = []
         self._ended = False
         self._listeners: set[asyncio.Event] = set()
@@ -45,6 +51,10 @@ class LiveTurn:
     def stop(self) -> None:
         """Stop model and search; the turn then ends with ``Done``."""
         self._turn.stop()
+
+    def break_off(self) -> None:
+        """Stop the turn because the server stops."""
+        self._turn.break_off()
 
     def when_ended(self, callback: Callable[[], object]) -> None:
         """Call back once the turn has ended and is saved."""
@@ -74,19 +84,17 @@ class LiveTurn:
             self._listeners.discard(news)
 
     async def _run(self) -> None:
-        signs = asyncio.create_task(self._show_signs_of_life())
         try:
             async with aclosing(self._turn.events()) as events:
                 async for event in events:
+                    self.draft.note(event)
                     if isinstance(event, Done):
                         # First saved, then told: who asks the next question at once must find the conversation free.
-                        signs.cancel()
                         await self._save()
                     self._tell(event)
         except Exception:  # the turn has ended with Done, so its readers are told; this is for who runs the server
             logger.exception("a turn has failed")
         finally:
-            signs.cancel()
             self._ended = True
             self._wake()
 
@@ -99,29 +107,23 @@ class LiveTurn:
             listener.set()
 
     async def _save(self) -> None:
+        ended = Ended(self._owner, self._session, self.record, self._turn.memory)
         try:
-            await self._store.end_turn(self._owner, self._session, self.record, self._turn.memory)
-        except SessionNotFound:
-            logger.info("the conversation was deleted while its turn ran")
-        except SearchError as error:
-            logger.error("a turn could not be saved: %s", error)  # noqa: TRY400 - the message says it all
-            self._tell_not_saved(error.message, error.fix)
+            async with asyncio.timeout(SAVE_SECONDS):
+                await self._unsaved.save(ended)
+        except (SearchError, TimeoutError) as error:
+            logger.warning("a turn is not saved yet: %s", _reason(error))
+            self._save_later(ended, error)
         except Exception:  # a fault of the store must not keep the readers from the end of the turn
-            logger.exception("a turn could not be saved")
-            self._tell_not_saved()
+            logger.exception("a turn is not saved yet")
+            self._save_later(ended)
 
-    def _tell_not_saved(self, detail: str = "", fix: str = "") -> None:
-        self._tell(notice("not_saved", self._turn.language, level="error", detail=detail, fix=fix))
-
-    async def _show_signs_of_life(self) -> None:
-        while True:
-            await asyncio.sleep(SIGN_OF_LIFE)
-            try:
-                await self._store.keep_turn(self._owner, self._session, self.record)
-            except (SessionNotFound, SessionBusy):  # deleted, or taken for dead and taken over
-                self.stop()
-            except SearchError as error:
-                logger.warning("a running turn could not be saved: %s", error)
+    def _save_later(self, ended: Ended, error: Exception | None = None) -> None:
+        self._unsaved.add(ended)
+        told = (error.message, error.fix) if isinstance(error, SearchError) else ("", "")
+        language = self._turn.language
+        detail, fix = (in_chinese(each) if language == CHINESE else each for each in told)
+        self._tell(notice("not_saved", language, level="error", detail=detail, fix=fix))
 
 
 class Conversations:
@@ -130,11 +132,23 @@ class Conversations:
     ``places`` limits how many those are; whoever else answers questions on this server takes places there too.
     """
 
-    def __init__(self, chat: Chat, store: SessionStore, places: Places | None = None) -> None:
+    def __init__(
+        self, chat: Chat, store: SessionStore, places: Places | None = None, *, keep_seconds: float = KEEP_SECONDS
+    ) -> None:
         self.chat = chat
         self.store = store
         self.places = places or Places(MAX_LIVE, MAX_OF_ONE)
         self._live: dict[tuple[str, str, str], LiveTurn] = {}
+        self._unsaved = Unsaved(store)
+        self._keeper = Keeper(store, self._live.values, keep_seconds)
+
+    async def start(self) -> None:
+        """Free the conversations that an earlier process of this machine left in the middle of an answer."""
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self.store.start()
+        except (SearchError, TimeoutError) as error:  # it is tried again with the first question
+            logger.warning("conversations of an earlier run are not freed yet: %s", _reason(error))
 
     async def send(
         self,
@@ -154,11 +168,12 @@ class Conversations:
         """
         self.places.take(owner)
         try:
+            await self.settle(owner, session)
             info = await self.store.get(owner, session)
             ask = Ask(question, info.settings, language, user)
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
             memory = await self.store.begin_turn(owner, session, TurnRecord(ask.id, question), replaces=replaces)
-            live = LiveTurn(self.chat.turn(ask, memory), owner, session, self.store)
+            live = LiveTurn(self.chat.turn(ask, memory), owner, session, self._unsaved)
         except BaseException:  # whatever it is, a hang-up too, no turn has begun
             self.places.give_back(owner)
             raise
@@ -170,7 +185,31 @@ class Conversations:
             self.places.give_back(owner)
 
         live.when_ended(ended)
+        self._keeper.wake()
         return live
+
+    async def settle(self, owner: str, session: str) -> None:
+        """Save the last turn of a conversation where that could not be done so far.
+
+        Raises:
+            SearchError: it still cannot be done.
+        """
+        ended = self._unsaved.find(owner, session)
+        if ended is None:
+            return
+        try:
+            await self._unsaved.save(ended)
+        except SearchError:
+            raise
+        except Exception:
+            logger.exception("a turn is not saved yet")
+            message = "The last turn of this conversation is not saved yet."
+            raise SessionBusy(message, fix="Try again in a moment.") from None
+
+    @property
+    def answering(self) -> bool:
+        """Whether a turn runs here."""
+        return bool(self._live)
 
     def live(self, owner: str, session: str, turn: str) -> LiveTurn | None:
         """Return a turn that runs here."""
@@ -187,18 +226,25 @@ class Conversations:
             if (live_owner, live_session) == (owner, session):
                 live.stop()
 
-    def stop(self) -> None:
-        """Stop every turn that runs here; each is saved, and its readers are told."""
+    def break_off(self) -> None:
+        """Break off every turn that runs here; each is saved, and its readers are told."""
         for live in tuple(self._live.values()):
-            live.stop()
+            live.break_off()
 
     async def aclose(self) -> None:
         """Stop what runs, save it, and close the store and the model."""
-        self.stop()
+        for live in tuple(self._live.values()):
+            live.stop()
         for live in tuple(self._live.values()):
             await live.wait()
+        await self._keeper.aclose()
+        await self._unsaved.aclose()
         await self.store.aclose()
         await self.chat.aclose()
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or "the database does not answer in time"
 
 
 def _joined(position: int, events: list[Event]) -> list[Numbered]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
+
+SERVER_STOPPING: Final = "server_stopping"
+"""How a turn has finished that was broken off because the server stopped."""
 
 
 class Stage(StrEnum):

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from qiusuo.chat.events import (
+    SERVER_STOPPING,
     Delta,
     Done,
     Event,
@@ -44,6 +45,8 @@ class Journal:
     def __init__(self, record: TurnRecord, *, language: str, labels: dict[str, str], law_card: LawCard) -> None:
         self.record = record
         self.language = language
+        self.breaking_off = False
+        """The server stops, so the turn does."""
         self._labels = labels
         self._law_card = law_card
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -210,7 +213,10 @@ class Journal:
         try:
             await work()
         except asyncio.CancelledError:
-            self.finish(Done(TurnState.STOPPED, self.record.answer, finish="stopped"))
+            if self.breaking_off:
+                self.notice(notice(SERVER_STOPPING, self.language, level="warning"))
+            finish = SERVER_STOPPING if self.breaking_off else "stopped"
+            self.finish(Done(TurnState.STOPPED, self.record.answer, finish=finish))
             raise
         except Exception:  # raised again: a fault of ours too must end the turn for its readers
             if self.record.state is TurnState.RUNNING:

@@ -142,10 +142,16 @@ _WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
     ),
     "model_broken": ("回答中断了", "请重试。", "The answer broke off", "Try again."),
     "not_saved": (
-        "没有保存",
-        "这一轮没有存下来，重新打开后看不到。",
-        "Not saved",
-        "This turn could not be kept; it will be gone when the conversation is opened again.",
+        "还没有保存",
+        "数据库暂时不可用，恢复后会自动保存这一轮；需要时请先复制回答。",
+        "Not saved yet",
+        "The database cannot be used just now; this turn is saved as soon as it can be. Copy it if you need it now.",
+    ),
+    "server_stopping": (
+        "回答因服务器停止而中断",
+        "服务器正在停止或重启，已写出的部分保留了下来。请稍后重新提问。",
+        "The answer was broken off",
+        "The server is being stopped or restarted; what was written so far is kept. Ask again in a moment.",
     ),
     "server_error": (
         "回答失败",

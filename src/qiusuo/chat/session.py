@@ -177,7 +177,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A conversation in a list. ``running`` is the turn that is being answered just now."""
+    """A conversation in a list. ``running`` is the turn that is being answered just now.
+
+    ``removed`` are the conversations that made room for this one, told once where it is begun.
+    """
 
     id: str
     owner: str
@@ -186,6 +189,7 @@ class SessionInfo:
     created_at: str
     updated_at: str
     running: str | None = None
+    removed: tuple[SessionInfo, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry in its JSON shape."""
@@ -199,20 +203,85 @@ class SessionInfo:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is new of a turn that is being answered.
+
+    ``text`` follows the first ``start`` characters of the answer; pieces are numbered from 1, 0 is none. ``whole``:
+    more than the text has changed.
+    """
+
+    session: str
+    record: TurnRecord
+    number: int = 0
+    start: int = 0
+    text: str = ""
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPage:
+    """Some turns of a conversation in their order; ``earlier`` and ``later`` count those before and after them."""
+
+    turns: Sequence[TurnRecord]
+    earlier: int = 0
+    later: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many turns the conversation has."""
+        return self.earlier + len(self.turns) + self.later
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Some conversations, the last used first. ``more``: others follow. ``total`` counts all that the owner has."""
+
+    sessions: Sequence[SessionInfo]
+    total: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """How much is kept of one owner. With ``oldest_make_room`` new ones are not refused, the oldest are deleted."""
+
+    sessions: int = 2000
+    turns: int = 500
+    oldest_make_room: bool = False
+
+
 class SessionStore(Protocol):
     """Keeps conversations. Every call names the owner; what belongs to others is not found.
 
     All methods raise SessionNotFound for unknown ids, and Unavailable when the database cannot be used.
     """
 
+    @property
+    def limits(self) -> StoreLimits:
+        """How much is kept."""
+
+    async def start(self) -> None:
+        """Give up the claims of processes of this machine that are gone, and show that this one is there."""
+
+    async def probe(self) -> None:
+        """See that the database can be written."""
+
     async def create(self, owner: str, *, settings: ChatSettings | None = None, title: str = "") -> SessionInfo:
-        """Begin a conversation."""
+        """Begin a conversation; ``removed`` tells of those that made room for it.
+
+        Raises:
+            LimitReached: the owner has as many as are kept, and the oldest do not make room.
+        """
 
     async def get(self, owner: str, session: str) -> SessionInfo:
         """Return a conversation without its turns."""
 
     async def list(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> Sequence[SessionInfo]:
         """Return conversations, the last used first; ``query`` looks in titles, questions and answers."""
+
+    async def page(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
+        """Return conversations as ``list`` does, and how many there are."""
 
     async def change(
         self, owner: str, session: str, *, title: str | None = None, settings: dict[str, Any] | None = None
@@ -222,8 +291,14 @@ class SessionStore(Protocol):
     async def delete(self, owner: str, session: str) -> None:
         """End a conversation: its turns, cache and numbering are gone."""
 
-    async def turns(self, owner: str, session: str, *, limit: int = 200, offset: int = 0) -> Sequence[TurnRecord]:
-        """Return the turns in their order (with ``limit`` the last ones)."""
+    async def turns(
+        self, owner: str, session: str, *, limit: int = 50, before: str | None = None, after: str | None = None
+    ) -> TurnPage:
+        """Return turns in their order: the last ones, or those next before or after a turn.
+
+        Raises:
+            InvalidQuery: there is no such turn.
+        """
 
     async def begin_turn(self, owner: str, session: str, record: TurnRecord, *, replaces: str | None = None) -> Memory:
         """Claim the conversation for a turn and return what it remembers.
@@ -232,16 +307,28 @@ class SessionStore(Protocol):
 
         Raises:
             SessionBusy: another turn is running, here or in another process, and has shown signs of life lately.
+            LimitReached: the conversation has as many turns as are kept.
         """
 
-    async def keep_turn(self, owner: str, session: str, record: TurnRecord) -> None:
-        """Save a turn that is still running (sign of life)."""
+    async def keep(self, progress: Sequence[Progress]) -> set[str]:
+        """Give a sign of life for all turns that run here, and save what is new of some, all in one step.
+
+        Returns the ids of those turns that still hold their conversations.
+        """
 
     async def end_turn(self, owner: str, session: str, record: TurnRecord, memory: Memory) -> None:
-        """Save a turn with what is remembered, and free the conversation."""
+        """Save a turn with what is remembered, and free the conversation. To do so twice is to do so once.
+
+        Raises:
+            SessionBusy: the conversation went on without the turn. Its answer is saved where it still has a place, what
+                is remembered is left as it is.
+        """
+
+    def disown(self, turn: str) -> None:
+        """Nobody will end this turn any more."""
 
     async def aclose(self) -> None:
-        """Close the connections."""
+        """Give up what this process still holds, and close the connections."""
 
 
 def new_id() -> str:

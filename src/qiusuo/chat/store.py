@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,14 +19,12 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.folders import data_folder
 
 if TYPE_CHECKING:
+    from qiusuo.chat.session import StoreLimits
     from qiusuo.chat.store_sql import SqlSessionStore
+    from qiusuo.model_settings import ModelSettings
 
 FILE_NAME: Final = "chat.db"
 MEMORY: Final = ":memory:"
-MAX_SESSIONS: Final = 2000
-"""Conversations of one owner; the oldest make room."""
-MAX_TURNS: Final = 500
-"""Turns of one conversation."""
 
 _EXAMPLES: Final = "Write postgresql://user:password@host:5432/name or sqlite:////path/to/chat.db."
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,30}")
@@ -109,8 +108,7 @@ def open_store(
     url: str | None = None,
     *,
     clock: Callable[[], float] = time.time,
-    max_sessions: int = MAX_SESSIONS,
-    max_turns: int = MAX_TURNS,
+    limits: StoreLimits | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> SqlSessionStore:
     """Return the store of conversations. Nothing is read, written or connected before its first use.
@@ -119,8 +117,7 @@ def open_store(
         url: ``postgresql://…``, ``sqlite:///…`` or ``:memory:`` (gone with the event loop that used it); None is the
             file ``chat.db`` in the user's data folder.
         clock: Seconds since 1970, the same on all servers that share a database.
-        max_sessions: Conversations of one owner; the oldest idle one makes room for a new one.
-        max_turns: Turns of one conversation.
+        limits: How many conversations of one owner are kept, and how many turns of each.
         environ: Where the user's data folder is looked up.
 
     Raises:
@@ -131,10 +128,30 @@ def open_store(
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         raise ConfigurationError(
-            f"Conversations are kept in {address.shown}, but {', '.join(missing)} is not installed.",
+            f"The database of conversations needs {', '.join(missing)}, which is not installed.",
             fix=f"pip install 'qiusuo[{extra}]'",
+            place=address.shown,
         )
+    from qiusuo.chat.presence import Presence  # noqa: PLC0415 - needed with the next ones only
+    from qiusuo.chat.session import StoreLimits  # noqa: PLC0415 - the same
     from qiusuo.chat.store_database import Database  # noqa: PLC0415 - loads SQLAlchemy
     from qiusuo.chat.store_sql import SqlSessionStore  # noqa: PLC0415 - the same
 
-    return SqlSessionStore(Database(address), clock=clock, max_sessions=max_sessions, max_turns=max_turns)
+    presence = Presence(_servers_folder(address, environ))
+    return SqlSessionStore(Database(address), presence, clock=clock, limits=limits or StoreLimits())
+
+
+def store_limits(settings: ModelSettings) -> StoreLimits:
+    """Return how much is kept, as the settings say."""
+    from qiusuo.chat.session import StoreLimits  # noqa: PLC0415 - as above
+
+    oldest = settings.when_full == "delete_oldest"
+    return StoreLimits(settings.max_conversations, settings.max_turns, oldest_make_room=oldest)
+
+
+def _servers_folder(address: Address, environ: Mapping[str, str]) -> Path | None:
+    """Return where the processes that use a database show that they run; None for one in memory."""
+    if address.kind == "postgresql":
+        return data_folder(environ) / "servers" / sha256(address.shown.encode()).hexdigest()[:16]
+    # Beside the file: whoever shares it, from another container too, shares its folder.
+    return address.path.with_name(f"{address.path.name}-servers") if address.path else None

@@ -133,7 +133,7 @@ class Database:
             return True
         folder = next(parent for parent in path.absolute().parents if parent.exists())
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-            raise self._unavailable("cannot be created", f"Check the rights of {folder}. {_OTHER_FILE}")
+            raise self._unavailable("cannot be created", f"Check the rights of its folder. {_OTHER_FILE}", str(folder))
         return False
 
     async def aclose(self) -> None:
@@ -231,8 +231,9 @@ class Database:
             # Not its words: of an address that it cannot take apart it quotes parts.
             logger.debug("asyncpg does not take the address: %s", type(error).__name__)
             raise ConfigurationError(
-                f"The address of the database {self.address.shown} cannot be used.",
+                "The address of the database of conversations cannot be used.",
                 fix="Correct QIUSUO_DATABASE_URL: its port and the options behind the question mark.",
+                place=self.address.shown,
             ) from None
 
     @staticmethod
@@ -242,8 +243,8 @@ class Database:
         with suppress(SQLAlchemyError, OSError):
             await here.engine.dispose()
 
-    def _unavailable(self, what: str, fix: str) -> Unavailable:
-        return Unavailable(f"The database of conversations ({self.address.shown}) {what}.", fix=fix)
+    def _unavailable(self, what: str, fix: str, place: str = "") -> Unavailable:
+        return Unavailable(f"The database of conversations {what}.", fix=fix, place=place or self.address.shown)
 
     def _explain(self, error: Exception) -> SearchError:
         """Put an error into words. Those of the driver are not used: they can quote conversations and addresses."""
@@ -264,8 +265,8 @@ class Database:
         state = getattr(cause, "sqlstate", None) or ""
         for beginning, what, fix, setup in _POSTGRES_WORDS:
             if state.startswith(beginning):
-                words = f"The database of conversations ({self.address.shown}) {what}."
-                return ConfigurationError(words, fix=fix) if setup else Unavailable(words, fix=fix)
+                kind = ConfigurationError if setup else Unavailable
+                return kind(f"The database of conversations {what}.", fix=fix, place=self.address.shown)
         if state and not state.startswith("08"):
             return self._unavailable("cannot be used", f"PostgreSQL's log tells more (SQLSTATE {state}).")
         return self._unavailable(

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Connection,
     Double,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -26,7 +27,7 @@ from sqlalchemy import (
 
 from qiusuo.errors import ConfigurationError
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 # Any number, as long as it stays the same: whoever creates the tables holds it.
 _CREATION_LOCK: Final = 7_117_051_968
 MAX_ID: Final = 200
@@ -47,10 +48,21 @@ sessions: Final = Table(
     Column("memory", JSON, nullable=False),
     Column("created_at", String(40), nullable=False),
     Column("updated_at", String(40), nullable=False),
-    # The turn that is being answered, and its last sign of life in seconds since 1970.
+    # The turn that is being answered, and the process that answers it.
     Column("running", String(MAX_ID)),
+    # The last sign of life, in seconds since 1970, of a turn of version 1; it names no process.
     Column("alive_at", Double),
+    Column("holder", String(MAX_ID)),
     Index("qiusuo_sessions_of_owner", "owner", "updated_at"),
+)
+# Has all that a process reads every other second: the rows themselves are large.
+held_sessions: Final = Index("qiusuo_sessions_held", sessions.c.holder, sessions.c.running)
+
+holders: Final = Table(
+    "qiusuo_holders",
+    metadata,
+    Column("id", String(MAX_ID), primary_key=True),
+    Column("alive_at", Double, nullable=False),
 )
 
 turns: Final = Table(
@@ -65,9 +77,24 @@ turns: Final = Table(
     Index("qiusuo_turns_in_order", "session_id", "position", unique=True),
 )
 
+# The text of answers that are being written, in the pieces in which it came: ``start`` is where in the answer a piece
+# begins; what stood behind that place is taken back. So a long turn is not written anew every other second.
+pieces: Final = Table(
+    "qiusuo_pieces",
+    metadata,
+    Column("session_id", String(MAX_ID), primary_key=True),
+    Column("turn_id", String(MAX_ID), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("start", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    ForeignKeyConstraint(["session_id", "turn_id"], [turns.c.session_id, turns.c.id], ondelete="CASCADE"),
+)
+
 
 def create_tables(connection: Connection) -> None:
-    """Create what is missing; several processes may do so at once. The transaction must be a writing one.
+    """Create what is missing, and bring tables of an older version up to date.
+
+    Several processes may do so at once. The transaction must be a writing one.
 
     Raises:
         ConfigurationError: a newer version made the tables, or the database cannot hold every text.
@@ -75,9 +102,14 @@ def create_tables(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_CREATION_LOCK)))
     version = check_version(connection)
+    if version == 1:
+        connection.exec_driver_sql(f"ALTER TABLE {sessions.name} ADD COLUMN holder VARCHAR({MAX_ID})")
+        held_sessions.create(connection)
     metadata.create_all(connection)
     if version is None:
         connection.execute(versions.insert().values(version=SCHEMA_VERSION))
+    elif version < SCHEMA_VERSION:
+        connection.execute(versions.update().values(version=SCHEMA_VERSION))
 
 
 def check_version(connection: Connection) -> int | None:

@@ -1,49 +1,69 @@
 """Conversations in SQLite or PostgreSQL. Opened with :func:`qiusuo.chat.store.open_store`.
 
-A turn claims its conversation by writing its id and a sign of life into the conversation's row, under the row's lock.
-A claim whose last sign of life is older than a minute belongs to a process that is gone: readers see its turn as
-failed, and the next turn takes over. Several servers must agree on the time to some seconds.
+A turn claims its conversation under the lock of the conversation's row; :mod:`qiusuo.chat.store_claims` tells how long
+a claim holds. Readers see the turn of a process that is gone as failed, and the next turn takes over.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, delete, func, or_, select, update
+from sqlalchemy import Row, Select, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from qiusuo.chat.events import Notice, RoundState, TurnRecord, TurnState, fold
-from qiusuo.chat.session import MAX_TITLE, ChatSettings, Memory, Mode, SessionInfo, new_id, title_of
+from qiusuo.chat import store_turns
+from qiusuo.chat.events import TurnRecord, TurnState
+from qiusuo.chat.presence import Presence
+from qiusuo.chat.session import (
+    MAX_TITLE,
+    ChatSettings,
+    Memory,
+    Progress,
+    SessionInfo,
+    SessionPage,
+    StoreLimits,
+    TurnPage,
+    new_id,
+    title_of,
+)
+from qiusuo.chat.store_claims import SIGN_OF_LIFE, Claims
 from qiusuo.chat.store_database import Database
 from qiusuo.chat.store_schema import is_storable, sessions, storable, turns
-from qiusuo.citations.registry import CitationRegistry
-from qiusuo.errors import InvalidQuery, SessionBusy, SessionNotFound
-from qiusuo.text import detect_language, primary_language, truncate
+from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
+from qiusuo.text import truncate
 
-ALIVE_SECONDS: Final = 60.0
-"""A turn that gives no sign of life for so long is dead."""
+LEAVE_SECONDS: Final = 2.0
 MAX_LISTED: Final = 200
 MAX_QUERY: Final = 1000
-RESTARTED: Final = "server_restart"
 
 _MAX_OFFSET: Final = 1_000_000_000
-_INFO: Final = tuple(column for column in sessions.c if column.name not in {"memory", "title_words"})
-_RESTART_WORDS: Final = {
-    True: ("回答中断", "回答完成之前，服务器重启或已停止。", "请重新提问。"),
-    False: ("The answer broke off", "The server was restarted or stopped before it was complete.", "Ask again."),
-}
+_EMPTY_HOURS: Final = 1
+_FREE: Final = {"running": None, "holder": None, "alive_at": None}
+_INFO: Final = (*(column for column in sessions.c if column.name not in {"memory", "title_words"}), SIGN_OF_LIFE)
 
 
 class SqlSessionStore:
     """Implements :class:`qiusuo.chat.session.SessionStore`. May be used from several event loops and threads."""
 
-    def __init__(self, database: Database, *, clock: Callable[[], float], max_sessions: int, max_turns: int) -> None:
+    def __init__(
+        self, database: Database, presence: Presence, *, clock: Callable[[], float], limits: StoreLimits
+    ) -> None:
         self.database = database
+        self.limits = limits
         self._clock = clock
-        self._max_sessions = max_sessions
-        self._max_turns = max_turns
+        self._claims = Claims(database, presence, clock)
+
+    async def start(self) -> None:
+        await self._claims.start()
+
+    async def probe(self) -> None:
+        await self._claims.start()
+        await self.database.run(self._claims.renew, write=True)
 
     async def create(self, owner: str, *, settings: ChatSettings | None = None, title: str = "") -> SessionInfo:
         _check_owner(owner)
@@ -51,7 +71,7 @@ class SqlSessionStore:
         info = SessionInfo(new_id(), owner, _title(title), settings or ChatSettings(), moment, moment)
 
         async def work(connection: AsyncConnection) -> SessionInfo:
-            await self._make_room(connection, owner)
+            removed = await self._make_room(connection, owner)
             await connection.execute(
                 sessions.insert().values(
                     id=info.id,
@@ -64,7 +84,7 @@ class SqlSessionStore:
                     updated_at=moment,
                 )
             )
-            return info
+            return replace(info, removed=removed)
 
         return await self.database.run(work, write=True)
 
@@ -75,19 +95,21 @@ class SqlSessionStore:
         return await self.database.run(work)
 
     async def list(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> Sequence[SessionInfo]:
-        _check_owner(owner)
-        if len(query) > MAX_QUERY:
-            raise InvalidQuery(f"The text to look for is longer than {MAX_QUERY} characters.", fix="Shorten it.")
-        wanted = select(*_INFO).where(sessions.c.owner == owner)
-        if words := storable(query).strip().casefold():
-            inside = turns.c.words.contains(words, autoescape=True)
-            in_turns = select(turns.c.id).where(turns.c.session_id == sessions.c.id, inside).exists()
-            wanted = wanted.where(or_(sessions.c.title_words.contains(words, autoescape=True), in_turns))
-        wanted = wanted.order_by(sessions.c.updated_at.desc(), sessions.c.id)
-        wanted = wanted.limit(_between(limit, 1, MAX_LISTED)).offset(_between(offset, 0, _MAX_OFFSET))
+        wanted = _listed(owner, query, _between(limit, 1, MAX_LISTED), offset)
 
         async def work(connection: AsyncConnection) -> Sequence[SessionInfo]:
             return [self._info(row) for row in await connection.execute(wanted)]
+
+        return await self.database.run(work)
+
+    async def page(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
+        limit = _between(limit, 1, MAX_LISTED)
+        wanted = _listed(owner, query, limit + 1, offset)
+
+        async def work(connection: AsyncConnection) -> SessionPage:
+            total = await connection.scalar(select(func.count()).where(sessions.c.owner == owner)) or 0
+            found = [self._info(row) for row in await connection.execute(wanted)]
+            return SessionPage(found[:limit], total, more=len(found) > limit)
 
         return await self.database.run(work)
 
@@ -113,23 +135,41 @@ class SqlSessionStore:
 
         await self.database.run(work, write=True)
 
-    async def turns(self, owner: str, session: str, *, limit: int = 200, offset: int = 0) -> Sequence[TurnRecord]:
-        wanted = select(turns.c.record).where(turns.c.session_id == session).order_by(turns.c.position.desc())
-        wanted = wanted.limit(_between(limit, 1, self._max_turns)).offset(_between(offset, 0, _MAX_OFFSET))
+    async def turns(
+        self, owner: str, session: str, *, limit: int = 50, before: str | None = None, after: str | None = None
+    ) -> TurnPage:
+        limit = _between(limit, 1, MAX_LISTED)
 
-        async def work(connection: AsyncConnection) -> Sequence[TurnRecord]:
+        async def work(connection: AsyncConnection) -> TurnPage:
             running = self._info(await _find(connection, owner, session)).running
-            records = [TurnRecord.from_dict(data) for data in (await connection.scalars(wanted)).all()]
+            mine = turns.c.session_id == session
+            wanted = select(turns.c.position, turns.c.record).where(mine).limit(limit)
+            if after is not None:
+                wanted = wanted.where(turns.c.position > await _position(connection, session, after))
+                found = (await connection.execute(wanted.order_by(turns.c.position))).all()
+            else:
+                if before is not None:
+                    wanted = wanted.where(turns.c.position < await _position(connection, session, before))
+                found = (await connection.execute(wanted.order_by(turns.c.position.desc()))).all()[::-1]
+            first = found[0].position if found else -1
+            counted = select(func.count(), func.count().filter(turns.c.position < first)).where(mine)
+            total, earlier = (await connection.execute(counted)).one()
+            if not found and after is not None:
+                earlier = total
+            records = [TurnRecord.from_dict(row.record) for row in found]
             for record in records:
-                if record.state is TurnState.RUNNING and record.id != running:
-                    _give_up(record)
-            return records[::-1]
+                if record.state is TurnState.RUNNING:
+                    await store_turns.with_pieces(connection, session, record)
+                    if record.id != running:
+                        store_turns.give_up(record)
+            return TurnPage(records, earlier, total - earlier - len(records))
 
         return await self.database.run(work)
 
     async def begin_turn(self, owner: str, session: str, record: TurnRecord, *, replaces: str | None = None) -> Memory:
         if not is_storable(record.id):
             raise InvalidQuery("The id of the turn cannot be used.", fix="Take one of new_id().")
+        await self._claims.be_alive()
 
         async def work(connection: AsyncConnection) -> Memory:
             row = await _find(connection, owner, session, lock=True, memory=True)
@@ -139,17 +179,19 @@ class SqlSessionStore:
                 )
             memory = Memory.from_dict(row.memory)
             if row.running is not None:
-                await _bury(connection, session, row.running, memory)
+                await store_turns.bury(connection, session, row.running, memory)
             if replaces is not None:
-                await _drop(connection, session, replaces, memory)
+                await store_turns.drop(connection, session, replaces, memory)
             position = await self._next_position(connection, session, record.id)
+            columns = store_turns.columns(record)
             await connection.execute(
-                turns.insert().values(session_id=session, id=record.id, position=position, **_columns(record))
+                turns.insert().values(session_id=session, id=record.id, position=position, **columns)
             )
             title = row.title or _title(title_of(record.question))
             values: dict[str, Any] = {
                 "running": record.id,
-                "alive_at": self._clock(),
+                "holder": self._claims.holder,
+                "alive_at": None,
                 "updated_at": self._moment(),
                 "title": title,
                 "title_words": title.casefold(),
@@ -161,63 +203,87 @@ class SqlSessionStore:
 
         async def undo(connection: AsyncConnection) -> None:
             # Nobody would ever end a turn whose beginning was cancelled.
-            values = {"running": None, "alive_at": None}
             mine = (sessions.c.id == session, sessions.c.running == record.id)
-            if (await connection.execute(update(sessions).where(*mine).values(values))).rowcount:
+            if (await connection.execute(update(sessions).where(*mine).values(_FREE))).rowcount:
                 record.state = TurnState.STOPPED
-                where = (turns.c.session_id == session, turns.c.id == record.id)
-                await connection.execute(update(turns).where(*where).values(_columns(record)))
+                await store_turns.save(connection, session, record)
 
-        return await self.database.run(work, write=True, undo=undo)
+        self._claims.turns.add(record.id)
+        try:
+            return await self.database.run(work, write=True, undo=undo)
+        except BaseException:
+            self.disown(record.id)
+            raise
 
-    async def keep_turn(self, owner: str, session: str, record: TurnRecord) -> None:
-        await self._save(owner, session, record, lambda: {"alive_at": self._clock()})
+    async def keep(self, progress: Sequence[Progress]) -> set[str]:
+        async def work(connection: AsyncConnection) -> set[str]:
+            await self._claims.renew(connection)
+            held = await self._claims.held(connection)
+            await store_turns.keep(connection, [each for each in progress if each.record.id in held])
+            return held
+
+        await self._claims.start()
+        return await self.database.run(work, write=True)
 
     async def end_turn(self, owner: str, session: str, record: TurnRecord, memory: Memory) -> None:
         data = memory.to_dict()
-        await self._save(
-            owner,
-            session,
-            record,
-            lambda: {"running": None, "alive_at": None, "updated_at": self._moment(), "memory": data},
-        )
+
+        async def work(connection: AsyncConnection) -> bool:
+            row = await _find(connection, owner, session, lock=True)
+            ended = await self._has_ended(connection, session, record.id)
+            if not ended or row.running == record.id:
+                await store_turns.save(connection, session, record)
+            if row.running == record.id:
+                values = {**_FREE, "updated_at": self._moment(), "memory": data}
+                await connection.execute(update(sessions).where(sessions.c.id == session).values(values))
+            return ended or row.running == record.id
+
+        # What this turn remembers would overwrite what came after it.
+        if not await self.database.run(work, write=True):
+            self.disown(record.id)
+            raise SessionBusy(
+                "This turn gave no sign of life for too long, and the conversation went on without it.",
+                fix="Load the conversation again.",
+            )
+        self.disown(record.id)
+
+    def disown(self, turn: str) -> None:
+        self._claims.turns.discard(turn)
 
     async def aclose(self) -> None:
+        with suppress(SearchError, TimeoutError):  # others see it by the time that passes
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await self._claims.leave()
         await self.database.aclose()
 
-    async def _save(self, owner: str, session: str, record: TurnRecord, values: Callable[[], dict[str, Any]]) -> None:
-        async def work(connection: AsyncConnection) -> None:
-            row = await _find(connection, owner, session, lock=True)
-            if row.running != record.id:
-                # What this turn remembers would overwrite what came after it.
-                raise SessionBusy(
-                    "This turn gave no sign of life for too long, and the conversation went on without it.",
-                    fix="Load the conversation again.",
-                )
-            mine = (turns.c.session_id == session, turns.c.id == record.id)
-            await connection.execute(update(turns).where(*mine).values(_columns(record)))
-            await connection.execute(update(sessions).where(sessions.c.id == session).values(values()))
+    async def _has_ended(self, connection: AsyncConnection, session: str, turn: str) -> bool:
+        """Tell whether the end of a turn was saved before; one that was taken for dead has not ended."""
+        data = await connection.scalar(select(turns.c.record).where(*store_turns.is_turn(session, turn)))
+        return data is not None and data["state"] != TurnState.RUNNING and data["finish"] != store_turns.RESTARTED
 
-        await self.database.run(work, write=True)
-
-    async def _make_room(self, connection: AsyncConnection, owner: str) -> None:
-        count = await connection.scalar(select(func.count()).where(sessions.c.owner == owner)) or 0
-        if count < self._max_sessions:
-            return
-        now = self._clock()
-        idle = or_(
-            sessions.c.running.is_(None),
-            sessions.c.alive_at <= now - ALIVE_SECONDS,
-            sessions.c.alive_at >= now + ALIVE_SECONDS,
-        )
-        oldest = (
-            select(sessions.c.id)
-            .where(sessions.c.owner == owner, idle)
-            .order_by(sessions.c.updated_at, sessions.c.id)
-            .limit(count - self._max_sessions + 1)
-            .with_for_update(skip_locked=True)  # one that is being claimed just now is not idle
-        )
-        await connection.execute(delete(sessions).where(sessions.c.id.in_(oldest)))
+    async def _make_room(self, connection: AsyncConnection, owner: str) -> tuple[SessionInfo, ...]:
+        """Make room for one more conversation; return those that were deleted for it and had something in them."""
+        mine = sessions.c.owner == owner
+        surplus = (await connection.scalar(select(func.count()).where(mine)) or 0) - self.limits.sessions + 1
+        if surplus <= 0:
+            return ()
+        # Nobody misses those in which nothing was ever asked.
+        asked = select(turns.c.id).where(turns.c.session_id == sessions.c.id).exists()
+        old = sessions.c.updated_at < self._moment(-_EMPTY_HOURS * 3600)
+        surplus -= (await connection.execute(delete(sessions).where(mine, old, ~asked))).rowcount
+        if surplus <= 0:
+            return ()
+        if not self.limits.oldest_make_room:
+            raise LimitReached(
+                f"You have {self.limits.sessions} conversations, no more are kept.",
+                fix="Delete some that you no longer need; who runs the server can raise QIUSUO_MAX_CONVERSATIONS.",
+            )
+        oldest = select(*_INFO).where(mine, self._claims.idle()).order_by(sessions.c.updated_at, sessions.c.id)
+        # One that is being claimed just now is not idle.
+        oldest = oldest.limit(surplus).with_for_update(skip_locked=True, of=sessions)
+        removed = tuple(self._info(row) for row in await connection.execute(oldest))
+        await connection.execute(delete(sessions).where(sessions.c.id.in_([one.id for one in removed])))
+        return removed
 
     async def _next_position(self, connection: AsyncConnection, session: str, turn: str) -> int:
         found = await connection.execute(
@@ -228,15 +294,16 @@ class SqlSessionStore:
             ).where(turns.c.session_id == session)
         )
         count, position, taken = found.one()
-        if count >= self._max_turns:
-            raise InvalidQuery(f"This conversation has {count} turns, no more fit in.", fix="Start a new conversation.")
+        if count >= self.limits.turns:
+            raise LimitReached(
+                f"This conversation has {count} turns, no more fit in.",
+                fix="Start a new conversation; who runs the server can raise QIUSUO_MAX_TURNS.",
+            )
         if taken:
             raise InvalidQuery("The conversation has a turn of that id already.", fix="Take one of new_id().")
         return int(position)
 
     def _info(self, row: Row[Any]) -> SessionInfo:
-        # Either way round: a clock that was ahead and is right again must not block the conversation for long.
-        alive = row.running is not None and abs(self._clock() - (row.alive_at or 0.0)) < ALIVE_SECONDS
         return SessionInfo(
             row.id,
             row.owner,
@@ -244,11 +311,11 @@ class SqlSessionStore:
             ChatSettings.from_dict(row.settings),
             row.created_at,
             row.updated_at,
-            row.running if alive else None,
+            row.running if self._claims.is_alive(row) else None,
         )
 
-    def _moment(self) -> str:
-        return datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds")
+    def _moment(self, later: float = 0.0) -> str:
+        return datetime.fromtimestamp(self._clock() + later, UTC).isoformat(timespec="milliseconds")
 
 
 async def _find(
@@ -258,70 +325,32 @@ async def _find(
     if is_storable(session) and is_storable(owner):
         columns = (*_INFO, sessions.c.memory) if memory else _INFO
         wanted = select(*columns).where(sessions.c.id == session, sessions.c.owner == owner)
-        row = (await connection.execute(wanted.with_for_update() if lock else wanted)).one_or_none()
+        row = (await connection.execute(wanted.with_for_update(of=sessions) if lock else wanted)).one_or_none()
         if row is not None:
             return row
     raise SessionNotFound("There is no such conversation.", fix="It may have been deleted: choose another one.")
 
 
-async def _bury(connection: AsyncConnection, session: str, turn: str, memory: Memory) -> None:
-    """Mark a dead turn as failed. The numbers its readers have seen stay taken."""
-    mine = (turns.c.session_id == session, turns.c.id == turn)
-    data = await connection.scalar(select(turns.c.record).where(*mine))
-    if data is None:
-        return
-    record = TurnRecord.from_dict(data)
-    if record.mode == Mode.AGENT:
-        memory.registry = _with_sources_of(record, memory.registry)
-    _give_up(record)
-    await connection.execute(update(turns).where(*mine).values(_columns(record)))
+async def _position(connection: AsyncConnection, session: str, turn: str) -> int:
+    position = None
+    if is_storable(turn):
+        position = await connection.scalar(select(turns.c.position).where(*store_turns.is_turn(session, turn)))
+    if position is None:
+        raise InvalidQuery("There is no such turn in this conversation.", fix="Load the conversation again.")
+    return int(position)
 
 
-async def _drop(connection: AsyncConnection, session: str, turn: str, memory: Memory) -> None:
-    """Remove a turn and all after it, from the memory too. The registry keeps its numbers: they never restart."""
-    mine = turns.c.session_id == session
-    first = await connection.scalar(select(turns.c.position).where(mine, turns.c.id == turn))
-    if first is None:
-        raise InvalidQuery("The turn that is to be replaced is not there any more.", fix="Load the conversation again.")
-    later = (mine, turns.c.position >= first)
-    dropped = set((await connection.scalars(select(turns.c.id).where(*later))).all())
-    await connection.execute(delete(turns).where(*later))
-    # A turn that died has no messages, so the cut may only come with a later one.
-    cuts = [start for each, start in memory.starts.items() if each in dropped]
-    memory.messages = memory.messages[: min(cuts, default=len(memory.messages))]
-    memory.starts = {each: start for each, start in memory.starts.items() if each not in dropped}
-
-
-def _with_sources_of(record: TurnRecord, registry: CitationRegistry) -> CitationRegistry:
-    data = registry.to_dict()
-    known = {source["number"] for source in data["sources"]}
-    found = sorted((source for source in record.sources if source["number"] not in known), key=lambda s: s["number"])
-    # A registry counts without gaps; what does not follow on was not numbered by it.
-    for number, source in enumerate(found, len(known) + 1):
-        if source["number"] != number:
-            break
-        data["sources"].append(source)
-        known.add(number)
-    for each in record.rounds:
-        entry = {"query": each.get("query", ""), "numbers": [n for n in each.get("numbers", ()) if n in known]}
-        if entry["numbers"] and entry not in data["rounds"]:
-            data["rounds"].append(entry)
-    return CitationRegistry.from_dict(data)
-
-
-def _give_up(record: TurnRecord) -> None:
-    """Make a record of a turn that died say so."""
-    title, message, fix = _RESTART_WORDS[primary_language(detect_language(record.question)) == "zh"]
-    fold(record, Notice(RESTARTED, "error", title, message, fix=fix))
-    for each in record.rounds:
-        if each.get("state") == RoundState.RUNNING:
-            each.update(state=RoundState.FAILED.value, reason=message)
-    record.state, record.stage, record.finish = TurnState.FAILED, None, RESTARTED
-
-
-def _columns(record: TurnRecord) -> dict[str, Any]:
-    words = storable(f"{record.question}\n{record.answer}".casefold())
-    return {"record": record.to_dict(), "words": words}
+def _listed(owner: str, query: str, limit: int, offset: int) -> Select[Any]:
+    _check_owner(owner)
+    if len(query) > MAX_QUERY:
+        raise InvalidQuery(f"The text to look for is longer than {MAX_QUERY} characters.", fix="Shorten it.")
+    wanted = select(*_INFO).where(sessions.c.owner == owner)
+    if words := storable(query).strip().casefold():
+        inside = turns.c.words.contains(words, autoescape=True)
+        in_turns = select(turns.c.id).where(turns.c.session_id == sessions.c.id, inside).exists()
+        wanted = wanted.where(or_(sessions.c.title_words.contains(words, autoescape=True), in_turns))
+    wanted = wanted.order_by(sessions.c.updated_at.desc(), sessions.c.id)
+    return wanted.limit(limit).offset(_between(offset, 0, _MAX_OFFSET))
 
 
 def _check_owner(owner: str) -> None:

@@ -20,6 +20,7 @@ from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, InvalidQuery, SearchError
+from qiusuo.text import visible
 
 if TYPE_CHECKING:
     from qiusuo.chat.conversations import LiveTurn
@@ -106,6 +107,7 @@ async def _answer_once(talk: Talk, question: str, words: ChatWords, err: Console
     from qiusuo.cli.chat_plain import JsonOutput, PlainOutput, write_json  # noqa: PLC0415 - needs the extra
 
     live = await talk.ask(question)
+    _tell_removed(talk, err, words)
     if as_json:
         if talk.info:
             write_json({"type": "session", **talk.info.to_dict()})
@@ -169,7 +171,9 @@ class Conversation:
                     if not await self._commands.run(text):
                         break
                 else:
-                    await _show(self._talk, await self._talk.ask(text), self._console, self._words)
+                    live = await self._talk.ask(text)
+                    _tell_removed(self._talk, self._console, self._words)
+                    await _show(self._talk, live, self._console, self._words)
             except SearchError as error:
                 _report(error, self._console, self._words)
             except KeyboardInterrupt:
@@ -195,6 +199,13 @@ class Conversation:
         except SearchError as error:
             _report(error, self._console, self._words)
             self._console.print(Text(self._words("model_use"), style="dim"))
+
+
+def _tell_removed(talk: Talk, console: Console, words: ChatWords) -> None:
+    """Tell which conversations made room for this one."""
+    for info in talk.removed:
+        console.print(Text(words("room_made", title=visible(info.title) or info.id), style="yellow"))
+    talk.removed = ()
 
 
 async def _load(talk: Talk) -> None:

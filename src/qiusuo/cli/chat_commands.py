@@ -26,8 +26,6 @@ from qiusuo.text import visible
 
 # "/etc/hosts …" is a question, "/sources" a command.
 _COMMAND: Final = re.compile(r"/([A-Za-z]*|\?)(?:\s+(.*))?", re.DOTALL)
-_SHOWN_TURNS: Final = 20
-_SHOWN_SESSIONS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +221,7 @@ class Commands:
             self._say(self._words("no_sessions"), "yellow")
             return
         table = Table(show_edge=False, pad_edge=False, show_header=False, box=None)
-        for info in found[:_SHOWN_SESSIONS]:
+        for info in found:
             current = "*" if self._talk.info and info.id == self._talk.info.id else " "
             table.add_row(current, info.id, info.updated_at[:16].replace("T", " "), escape(self._title(info)))
         self._console.print(table)
@@ -244,7 +242,7 @@ class Commands:
         turns = await self._talk.turns()
         if not turns:
             self._say(self._words("no_history"), "yellow")
-        for record in turns[-_SHOWN_TURNS:]:
+        for record in turns:
             self._say(f"› {safe(record.question)}", "bold cyan")
             self._console.print(render(safe(record.answer), links=can_link()))
             self._console.print()

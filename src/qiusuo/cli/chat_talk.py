@@ -15,7 +15,7 @@ from qiusuo.chat.models import open_model
 from qiusuo.chat.places import NO_USER
 from qiusuo.chat.port import Model, UnusableModel
 from qiusuo.chat.session import ChatSettings, Mode, SessionInfo
-from qiusuo.chat.store import MEMORY, open_store
+from qiusuo.chat.store import MEMORY, open_store, store_limits
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured, UnknownEngine
 from qiusuo.pages import PageReader
@@ -65,6 +65,8 @@ class Talk:
         self.saved = wish.save
         self.info: SessionInfo | None = None
         self.last: TurnRecord | None = None
+        self.removed: Sequence[SessionInfo] = ()
+        """The conversations that made room for this one."""
         self.engine_label = ""
 
     @property
@@ -127,18 +129,33 @@ class Talk:
         self.info = await store.get(OWNER, self.info.id) if self.info else None
         if self.info is None:
             self.info = await store.create(OWNER, settings=self._draft)
+            self.removed = self.info.removed
         await self.look_up_engine()
         live = await self._conversations.send(OWNER, self.info.id, question, language=self._language)
         self.last = live.record
         return live
 
     async def turns(self) -> Sequence[TurnRecord]:
-        """Return what was said so far."""
-        return await self._conversations.store.turns(OWNER, self.info.id) if self.info else ()
+        """Return all that was said so far."""
+        if self.info is None:
+            return ()
+        store, session = self._conversations.store, self.info.id
+        page = await store.turns(OWNER, session, limit=LISTED)
+        turns = list(page.turns)
+        while page.earlier:
+            page = await store.turns(OWNER, session, limit=LISTED, before=turns[0].id)
+            turns[:0] = page.turns
+        return turns
 
     async def sessions(self) -> Sequence[SessionInfo]:
-        """Return the conversations, the last used first."""
-        return await self._conversations.store.list(OWNER, limit=LISTED)
+        """Return all conversations, the last used first."""
+        found: list[SessionInfo] = []
+        more = True
+        while more:
+            page = await self._conversations.store.page(OWNER, limit=LISTED, offset=len(found))
+            found += page.sessions
+            more = page.more
+        return found
 
     async def open(self, session: str) -> int:
         """Go on with an earlier conversation; return how many turns it has.
@@ -146,11 +163,12 @@ class Talk:
         Raises:
             SessionNotFound: there is none of that id.
         """
-        self.info = await self._conversations.store.get(OWNER, session)
-        turns = await self.turns()
-        self.last = turns[-1] if turns else None
+        store = self._conversations.store
+        self.info = await store.get(OWNER, session)
+        page = await store.turns(OWNER, session, limit=1)
+        self.last = page.turns[-1] if page.turns else None
         await self.look_up_engine()
-        return len(turns)
+        return page.total
 
     def begin_anew(self) -> None:
         """Leave the conversation; the next question begins another with the same settings."""
@@ -183,7 +201,7 @@ async def open_talk(settings: Settings, wish: Wish, *, lenient: bool) -> AsyncIt
         SearchError: something is not set up, or the wish cannot be met.
     """
     url = settings.database_url.get_secret_value() if settings.database_url else None
-    store = open_store(url if wish.save else MEMORY)
+    store = open_store(url if wish.save else MEMORY, limits=store_limits(settings))
     model = _usable_model(settings) if lenient else open_model(settings)
     async with SearchService.from_settings(settings) as service:
         reader = PageReader()

@@ -65,6 +65,10 @@ _TEXT: Mapping[str, tuple[str, str]] = {
     "no_sources": ("上一个回答没有使用搜索来源。", "The last answer has no sources."),
     "no_receipt": ("上一个回答没有搜索。", "The last answer made no search."),
     "page_read": ("已读全文", "page read"),
+    "room_made": (
+        "会话数已达上限，最早的会话已删除：{title}",
+        "As many conversations are kept as may be; the oldest was deleted: {title}",
+    ),
     "no_sessions": ("还没有会话。", "There are no conversations yet."),
     "session_untitled": ("（无标题）", "(no title)"),
     "session_unknown": ("没有会话 {id}；/sessions 列出全部。", "There is no conversation {id}; /sessions lists them."),

@@ -40,7 +40,8 @@ def error_lines(error: SearchError, words: Words) -> list[str]:
                 lines.append(f"    → {attempt.fix}")
         return lines
     prefix = f"{error.engine}: " if error.engine else ""
-    lines = [f"{prefix}{error.message}"]
+    place = f" ({error.place})" if error.place else ""
+    lines = [f"{prefix}{error.message}{place}"]
     if error.fix:
         lines.append(f"  → {error.fix}")
     return lines

@@ -9,7 +9,7 @@ from typing import Final
 from qiusuo.chat.store import open_store
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
-from qiusuo.errors import SearchError
+from qiusuo.errors import SearchError, Unavailable
 
 ANSWER_SECONDS: Final = 3.0
 
@@ -22,23 +22,25 @@ async def check_database(context: Context) -> list[Finding]:
     try:
         store = open_store(secret.get_secret_value() if secret else None, environ=context.environ)
     except SearchError as error:
-        return [_failed(error.message, error.fix)]
+        return [database_failed(error)]
     address = store.database.address
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             await store.database.look()
     except TimeoutError:
-        words = f"The database of conversations ({address.shown}) gives no answer within {ANSWER_SECONDS:g} s."
-        command = "pg_isready" if address.kind == "postgresql" else ""
-        return [_failed(words, "Start it, or correct QIUSUO_DATABASE_URL.", *filter(None, [command]))]
+        words = f"The database of conversations gives no answer within {ANSWER_SECONDS:g} s."
+        silent = Unavailable(words, fix="Start it, or correct QIUSUO_DATABASE_URL.", place=address.shown)
+        return [database_failed(silent, *(["pg_isready"] if address.kind == "postgresql" else []))]
     except SearchError as error:
-        return [_failed(error.message, error.fix)]
+        return [database_failed(error)]
     finally:
         await store.aclose()
     return [Finding("database.ok", Level.OK, {"address": address.shown})]
 
 
-def _failed(message: str, fix: str, *commands: str) -> Finding:
-    if fix.startswith("pip "):
-        commands = (fix,)
-    return Finding("database.failed", Level.PROBLEM, {"message": message, "fix": fix}, commands)
+def database_failed(error: SearchError, *commands: str) -> Finding:
+    """Return what is found of a database that cannot be used."""
+    if error.fix.startswith("pip "):
+        commands = (error.fix,)
+    values = {"message": error.message, "fix": error.fix}
+    return Finding("database.failed", Level.PROBLEM, values, commands, place=error.place)

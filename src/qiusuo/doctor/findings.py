@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
@@ -37,6 +37,8 @@ class Finding:
     values: Mapping[str, object] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
     docs_url: str = ""
+    place: str = ""
+    """Which file or host is meant: for who runs the server, in no answer of it."""
 
     @property
     def guide(self) -> str:
@@ -59,7 +61,12 @@ class Finding:
         chosen = texts.chinese if chinese else texts.english
         # Errors speak English everywhere below.
         values = {name: in_chinese(str(value)) if chinese else value for name, value in self.values.items()}
-        return Wording(*(part.format(**values) for part in (chosen.what, chosen.why, chosen.fix)))
+        what, why, fix = (part.format(**values) for part in (chosen.what, chosen.why, chosen.fix))
+        return Wording(f"{what} ({self.place})" if self.place else what, why, fix)
+
+    def public(self) -> Finding:
+        """Return the finding without its place."""
+        return replace(self, place="")
 
     def to_dict(self, *, chinese: bool = False) -> dict[str, Any]:
         """Return the finding in its JSON shape."""

@@ -1,4 +1,4 @@
-"""The REST endpoints under ``/api``, and ``/healthz``."""
+"""The REST endpoints under ``/api``, and those for whoever watches the server: ``/livez``, ``/readyz``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from qiusuo import __version__
 from qiusuo.models import SearchType
 from qiusuo.service import EngineStatus
 from qiusuo.web.backend import Backend
-from qiusuo.web.health import Findings
+from qiusuo.web.health import Health
 from qiusuo.web.metrics import CONTENT_TYPE
 from qiusuo.web.route import LeanRoute, json_answer
-from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, SearchAnswer, SearchBody, error_responses
+from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, ReadyAnswer, SearchAnswer, SearchBody, error_responses
 
 SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)
 _ENGINE_KEYS: Final = {name: to_camel(name) for name in EngineStatus.__dataclass_fields__}
@@ -27,7 +27,7 @@ def api_router(backend: Backend) -> APIRouter:
     """Return the routes."""
     router = APIRouter(route_class=LeanRoute)
     service = backend.service
-    findings = Findings(backend.settings, service)
+    state = Health(backend)
 
     @router.post("/api/search", tags=["search"], response_model=SearchAnswer, responses=error_responses(*SEARCH_ERRORS))
     async def search(request: Request, body: SearchBody) -> Response:
@@ -59,7 +59,7 @@ def api_router(backend: Backend) -> APIRouter:
         "/api/health", tags=["operation"], response_model=HealthAnswer, responses={503: {"model": HealthAnswer}}
     )
     async def health(request: Request) -> Response:
-        """Tell whether searching works: 503 when no engine can be asked (in Chinese: ?lang=zh). 搜索是否可用。"""
+        """Tell what works: 503 when no engine can be asked (in Chinese: ?lang=zh). 搜索与对话是否可用。"""
         chinese = request.query_params.get("lang") == "zh"
         # Without any engine for the web, the statutes on this machine may still be searched.
         taking_part = await service.available() or await service.available(SearchType.REGULATION)
@@ -67,13 +67,19 @@ def api_router(backend: Backend) -> APIRouter:
         resting = [status for status in states.values() if status.state == "resting"]
         down = len(resting) == len(states)
         problem = await service.disabled()
+        reasons = [problem.message] if problem else [f"{one.name}: {one.reason}" for one in resting]
+        fixes = [problem.fix] if problem else [one.fix for one in resting if one.fix]
+        database = await state.database_problem()
+        if database is not None:
+            reasons.append(database.message)
+            fixes.append(database.fix)
         data = {
-            "status": "down" if down else "degraded" if resting or problem else "ok",
+            "status": "down" if down else "degraded" if reasons else "ok",
             "version": __version__,
             "engines": {name: status.state for name, status in states.items()},
-            "message": problem.message if problem else "; ".join(f"{one.name}: {one.reason}" for one in resting),
-            "fix": problem.fix if problem else " ".join(dict.fromkeys(one.fix for one in resting if one.fix)),
-            "findings": await findings.current(chinese=chinese),
+            "message": "; ".join(reasons),
+            "fix": " ".join(dict.fromkeys(fixes)),
+            "findings": await state.findings(chinese=chinese),
         }
         return json_answer(data, HTTPStatus.SERVICE_UNAVAILABLE if down else HTTPStatus.OK)
 
@@ -87,10 +93,31 @@ def api_router(backend: Backend) -> APIRouter:
         """Return counters for Prometheus. 监控指标。"""
         return Response(backend.metrics.exposition(), media_type=CONTENT_TYPE)
 
-    @router.get("/healthz", tags=["operation"], response_class=PlainTextResponse, openapi_extra={"security": []})
     async def alive(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
         """Tell that the server runs; needs no token and looks at nothing else. 存活检查。"""
         return PlainTextResponse("OK")
+
+    for path in ("/healthz", "/livez"):
+        router.get(
+            path,
+            tags=["operation"],
+            response_class=PlainTextResponse,
+            openapi_extra={"security": []},
+            operation_id=path[1:],
+        )(alive)
+
+    @router.get(
+        "/readyz",
+        tags=["operation"],
+        response_model=ReadyAnswer,
+        responses={503: {"model": ReadyAnswer}},
+        openapi_extra={"security": []},
+    )
+    async def ready(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
+        """Tell whether requests may be sent here; needs no token. 就绪检查。"""
+        reason = await state.unready()
+        status = HTTPStatus.SERVICE_UNAVAILABLE if reason else HTTPStatus.OK
+        return json_answer({"status": "unready" if reason else "ready", "reason": reason}, status)
 
     return router
 

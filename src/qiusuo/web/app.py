@@ -76,6 +76,14 @@ class QiusuoApp(FastAPI):
     backend: Backend
     extensions: Sequence[Extension]
 
+    def stopping(self) -> None:
+        """The server is told to stop: nothing that takes long is begun any more, and ``/readyz`` says so."""
+        self.backend.life.stopping = True
+
+    def is_answering(self) -> bool:
+        """Tell whether streams run that may take long."""
+        return any(extension.answering() for extension in self.extensions if extension.answering is not None)
+
     def stop_streams(self) -> None:
         """End the streams that may take long, in good order: for a server that is told to stop."""
         for extension in self.extensions:
@@ -127,6 +135,7 @@ def create_app(
                 if extension.lifespan is not None:
                     await stack.enter_async_context(extension.lifespan())
             yield
+            backend.life.stopping = True
 
     app = QiusuoApp(
         title="求索 Qiusuo",

@@ -11,14 +11,23 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from qiusuo.config import Settings
+from qiusuo.errors import ServerBusy
 from qiusuo.models import SearchResponse
 from qiusuo.pages import PageReader
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
 from qiusuo.web.auth import Tokens
+from qiusuo.web.errors import RETRY_SECONDS
 from qiusuo.web.hangup import HangUp
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.route import user_of
+
+
+@dataclass(slots=True)
+class Life:
+    """Whether the server has been told to stop."""
+
+    stopping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,16 @@ class Backend:
     metrics: Metrics
     parts: dict[str, Any] = field(default_factory=dict)
     """What extensions leave for those that come after them."""
+    life: Life = field(default_factory=Life)
+
+    def check_open(self) -> None:
+        """Refuse what takes long once the server has been told to stop.
+
+        Raises:
+            ServerBusy: it has.
+        """
+        if self.life.stopping:
+            raise ServerBusy("The server is being stopped.", fix="Try again in a moment.", retry_after=RETRY_SECONDS)
 
     async def search(self, request: Request, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """Search on behalf of the request's user; stops when the client hangs up."""
@@ -45,12 +64,13 @@ class Extension:
     """Something else that the server offers: its routes, and what must run as long as the server does.
 
     The guard stands before it too; the user is in ``scope["state"]["user"]``. ``stop`` ends streams that would keep
-    the server from stopping: a lifespan ends only after them.
+    the server from stopping: a lifespan ends only after them. ``answering`` tells whether there are such.
     """
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[Any]] | None = field(default=None)
     stop: Callable[[], None] | None = field(default=None)
+    answering: Callable[[], bool] | None = field(default=None)
 
 
 Extend = Callable[[Backend], Extension]

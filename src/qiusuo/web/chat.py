@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
@@ -24,7 +24,7 @@ from qiusuo.chat.models import open_model
 from qiusuo.chat.places import NO_USER
 from qiusuo.chat.port import Model, UnusableModel
 from qiusuo.chat.session import MAX_TITLE, ChatSettings, SessionStore
-from qiusuo.chat.store import open_store
+from qiusuo.chat.store import open_store, store_limits
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
 from qiusuo.models import SearchType
@@ -37,6 +37,8 @@ from qiusuo.web.route import json_answer, read_body, user_of
 logger = logging.getLogger(__name__)
 
 PING_SECONDS: Final = 15.0
+PAGE_LENGTH: Final = 50
+"""Turns or conversations in one answer, where a request does not say how many."""
 EVENT_STREAM: Final = "text/event-stream"
 _STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 EXAMPLES: Final = {
@@ -90,17 +92,20 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
         settings = backend.settings
         url = settings.database_url.get_secret_value() if settings.database_url else None
         chat = Chat(backend.service, model or usable_model(settings), reader=backend.reader, settings=settings)
-        conversations = Conversations(chat, store or open_store(url))
+        conversations = Conversations(chat, store or open_store(url, limits=store_limits(settings)))
         backend.parts["conversations"] = conversations
 
         @asynccontextmanager
         async def lifespan() -> AsyncIterator[None]:
+            await conversations.start()
             try:
                 yield
             finally:
+                conversations.break_off()
                 await conversations.aclose()
 
-        return Extension(ChatRoutes(backend, conversations).routes(), lifespan, conversations.stop)
+        routes = ChatRoutes(backend, conversations).routes()
+        return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend
 
@@ -163,13 +168,23 @@ class ChatRoutes:
     async def list_sessions(self, request: Request) -> Response:
         """List the conversations of the user."""
         query = request.query_params
-        found = await self.conversations.store.list(
+        store = self.conversations.store
+        found = await store.page(
             owner_of(request),
             query=query.get("query", "")[:MAX_TITLE],
-            limit=_number(query.get("limit"), 50),
+            limit=_number(query.get("limit"), PAGE_LENGTH),
             offset=_number(query.get("offset"), 0),
         )
-        return json_answer({"sessions": [info.to_dict() for info in found]})
+        limits = store.limits
+        return json_answer(
+            {
+                "sessions": [info.to_dict() for info in found.sessions],
+                "more": found.more,
+                "total": found.total,
+                "most": limits.sessions,
+                "whenFull": "delete_oldest" if limits.oldest_make_room else "refuse",
+            }
+        )
 
     async def create(self, request: Request) -> Response:
         """Begin a conversation."""
@@ -177,18 +192,28 @@ class ChatRoutes:
         settings = ChatSettings().changed(body.settings)
         self._check_engine(settings)
         info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
-        return json_answer({**info.to_dict(), "turns": []}, HTTPStatus.CREATED)
+        removed = [{"id": one.id, "title": one.title} for one in info.removed]
+        return json_answer({**info.to_dict(), "turns": [], "removed": removed}, HTTPStatus.CREATED)
 
     async def show(self, request: Request) -> Response:
-        """Return a conversation with its turns; a turn that runs here as it stands just now."""
+        """Return a conversation with its last turns, or those next to one; a turn that runs here as it stands."""
         owner, session = owner_of(request), request.path_params["session"]
-        info = await self.conversations.store.get(owner, session)
-        turns = await self.conversations.store.turns(owner, session)
+        query = request.query_params
+        before, after = query.get("before"), query.get("after")
+        if before is not None and after is not None:
+            raise InvalidQuery("Turns are wanted before one and after another.", fix="Name one of the two.")
+        with suppress(SearchError):  # what could not be saved may be by now; where not, reading tells why
+            await self.conversations.settle(owner, session)
+        store = self.conversations.store
+        info = await store.get(owner, session)
+        limit = _number(query.get("limit"), PAGE_LENGTH)
+        page = await store.turns(owner, session, limit=limit, before=before, after=after)
         shown = []
-        for record in turns:
+        for record in page.turns:
             live = self.conversations.live(owner, session, record.id)
             shown.append((live.record if live else record).to_dict())
-        return json_answer({**info.to_dict(), "turns": shown})
+        counts = {"earlier": page.earlier, "later": page.later, "total": page.total, "most": store.limits.turns}
+        return json_answer({**info.to_dict(), "turns": shown, **counts})
 
     async def change(self, request: Request) -> Response:
         """Rename a conversation or change its settings; the answer is the true state."""
@@ -207,6 +232,7 @@ class ChatRoutes:
 
     async def ask(self, request: Request) -> Response:
         """Ask a question; the answer streams in."""
+        self.backend.check_open()
         body = await read_body(request, Question)
         live = await self.conversations.send(
             owner_of(request),

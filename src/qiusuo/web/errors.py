@@ -27,6 +27,9 @@ from qiusuo.models import Outcome
 CLIENT_GONE: Final = 499
 """What nginx writes down for a client that hung up; nobody receives it."""
 
+RETRY_SECONDS: Final = 5
+"""A server that stops is back by then, or another answers."""
+
 
 class Refusal(SearchError):
     """The server itself does not do what a request asks; no search was made."""

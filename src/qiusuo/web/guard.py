@@ -24,7 +24,7 @@ from qiusuo.web.route import json_answer
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
 """For OpenAI's endpoints: their clients send the whole conversation each time."""
-OPEN_PATHS: Final = frozenset({"/healthz"})
+OPEN_PATHS: Final = frozenset({"/healthz", "/livez", "/readyz"})
 """Need no token."""
 OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?")
 """Nor do these to be read: a page that asks for the token must be there first, and it tells nothing of anybody."""

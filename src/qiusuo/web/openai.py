@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from qiusuo.chat.chat import Turn
 from qiusuo.chat.conversations import Conversations
-from qiusuo.chat.events import Delta, Done, Event, Retraction, TurnState
+from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
 from qiusuo.chat.tuned import tuned
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
@@ -26,7 +26,7 @@ from qiusuo.web.chat import owner_of
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
 from qiusuo.web.guard import MAX_BODY_BYTES
 from qiusuo.web.hangup import ClientGone, HangUp
-from qiusuo.web.openai_errors import ApiError, error_shape, turn_failed, unknown_model
+from qiusuo.web.openai_errors import ApiError, error_shape, stopping, turn_failed, unknown_model
 from qiusuo.web.openai_request import MODELS, THOUGHT_END, read_conversation
 from qiusuo.web.openai_shape import PING, Completion, error_event, model_shape, models_shape
 from qiusuo.web.route import json_answer, user_of
@@ -42,15 +42,16 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def openai_extension(backend: Backend, *, ping_seconds: float = PING_SECONDS) -> Extension:
     """Return the endpoints; they answer with the chat that ``chat_extension`` has left behind."""
-    api = OpenAiRoutes(backend.parts["conversations"], ping_seconds)
-    return Extension(api.routes(), stop=api.stop)
+    api = OpenAiRoutes(backend, ping_seconds)
+    return Extension(api.routes(), stop=api.stop, answering=lambda: api.answering)
 
 
 class OpenAiRoutes:
     """The endpoints over the chat of one server."""
 
-    def __init__(self, conversations: Conversations, ping_seconds: float) -> None:
-        self._conversations = conversations
+    def __init__(self, backend: Backend, ping_seconds: float) -> None:
+        self._backend = backend
+        self._conversations: Conversations = backend.parts["conversations"]
         self._ping_seconds = ping_seconds
         self._running: set[Following] = set()
 
@@ -63,10 +64,15 @@ class OpenAiRoutes:
         ]
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
 
+    @property
+    def answering(self) -> bool:
+        """Whether a turn runs."""
+        return bool(self._running)
+
     def stop(self) -> None:
-        """Stop every turn that runs; its client gets what there is of the answer."""
+        """Break off every turn that runs; its client gets what there is of the answer."""
         for following in tuple(self._running):
-            following.turn.stop()
+            following.turn.break_off()
 
     async def models(self, _request: Request) -> Response:
         """List the models."""
@@ -81,6 +87,8 @@ class OpenAiRoutes:
 
     async def complete(self, request: Request) -> Response:
         """Answer the last message of a conversation."""
+        if self._backend.life.stopping:
+            raise stopping()
         raw, user = await request.body(), user_of(request)
         if len(raw) > MAX_BODY_BYTES:
             # Megabytes take a while to read, in which the streams of others must not stand still.
@@ -259,6 +267,8 @@ class News:
 
 
 def _good(done: Done, following: Following) -> Done:
+    if done.finish == SERVER_STOPPING and not done.answer:
+        raise stopping()  # clients ask again by themselves then, and another server answers
     if done.state is TurnState.FAILED:
         raise turn_failed(following.turn.record.notices)
     return done

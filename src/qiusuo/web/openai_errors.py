@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+from qiusuo.chat.events import SERVER_STOPPING
 from qiusuo.errors import SearchError, ServerBusy, TooManyAtOnce
-from qiusuo.web.errors import Refusal, status_of
+from qiusuo.web.errors import RETRY_SECONDS, Refusal, status_of
 
 PREFIX: Final = "/v1/"
 
@@ -60,7 +61,7 @@ def error_shape(error: SearchError) -> dict[str, Any]:
     param, code = (error.param, error.code) if isinstance(error, ApiError) else (None, own)
     return {
         "error": {
-            "message": str(error),
+            "message": error.public,
             "type": _TYPES.get(status, otherwise),
             "param": param,
             "code": code,
@@ -83,6 +84,17 @@ def unknown_model(name: str) -> ApiError:
     message = f"The model '{name[:100]}' does not exist."
     fix = "GET /v1/models lists those that do."
     return ApiError(HTTPStatus.NOT_FOUND, message, code="model_not_found", param="model", fix=fix)
+
+
+def stopping() -> ApiError:
+    """Return the error for an answer that was broken off by the server's stop before it began."""
+    return ApiError(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "The server is being stopped.",
+        code=SERVER_STOPPING,
+        fix="Try again in a moment.",
+        headers={"Retry-After": str(RETRY_SECONDS)},
+    )
 
 
 def turn_failed(notices: list[dict[str, Any]]) -> ApiError:

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, messages_from_dict
 from qiusuo.chat import prompts
 from qiusuo.chat.chat import Turn
 from qiusuo.chat.context import Ask
-from qiusuo.chat.events import Done
+from qiusuo.chat.events import SERVER_STOPPING, Done
 from qiusuo.chat.history import estimate_tokens, message_tokens
 from qiusuo.chat.session import Mode
 from qiusuo.citations.references import escape_markdown
@@ -113,7 +113,7 @@ class Completion:
             f"{NOTICE_MARK}**{told['title']}** {clean(told['message'])}"
             for told in self.turn.record.notices
             if (told["level"] == "warning" and told["code"].startswith(("search_", "user_")))
-            or told["code"] == "model_not_configured"
+            or told["code"] in {"model_not_configured", SERVER_STOPPING}
         ]
         return "".join(f"\n\n{part}" for part in parts)
 
@@ -154,7 +154,12 @@ class Completion:
                 }
                 for source in sources
             ],
-            "qiusuo": {"notices": record.notices, "rounds": record.rounds, "check": record.check},
+            "qiusuo": {
+                "finish": record.finish,
+                "notices": record.notices,
+                "rounds": record.rounds,
+                "check": record.check,
+            },
         }
 
     def _usage(self, done: Done) -> dict[str, int]:
@@ -204,6 +209,9 @@ def _unfound(check: dict[str, Any] | None, language: str) -> str:
 
 
 def _finish(done: Done) -> str:
+    if done.finish == SERVER_STOPPING:
+        # The one of OpenAI's reasons that says "incomplete"; strict clients throw an answer away whose reason is new.
+        return "length"
     return done.finish if done.finish in _FINISHES else "stop"
 
 

@@ -137,11 +137,21 @@ class FindingAnswer(CamelModel):
     docs_url: str
 
 
+class ReadyAnswer(CamelModel):
+    """Whether requests may be sent to this server."""
+
+    status: str = Field(description="`ready` or `unready`.")
+    reason: str = Field(
+        "", description="Why not: `stopping` (it was told to stop), `database` (conversations cannot be written)."
+    )
+
+
 class HealthAnswer(CamelModel):
-    """Whether searching works."""
+    """What works."""
 
     status: str = Field(
-        description="`ok`, `degraded` (some engines rest or only statutes can be searched), `down` (none can be asked)."
+        description="`ok`, `degraded` (some engines rest, only statutes can be searched, or conversations cannot be "
+        "kept), `down` (no engine can be asked)."
     )
     version: str
     engines: dict[str, str] = Field(description="The engines that take part, with their state.")

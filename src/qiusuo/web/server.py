@@ -8,6 +8,7 @@ import logging
 import os
 import socket
 from functools import partial
+from types import FrameType
 from typing import Any, Final, cast
 
 import uvicorn
@@ -21,6 +22,7 @@ logger = logging.getLogger(__name__)
 SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
+_POLL_SECONDS: Final = 0.05
 _GC_THRESHOLDS: Final = (10_000, 20, 50)
 # Files that are no connections of clients: those to engines, models, databases, the index, the log.
 _OWN_FILES: Final = 384
@@ -58,13 +60,21 @@ class Server(uvicorn.Server):
         gc.set_threshold(*_GC_THRESHOLDS)
         await super().startup(sockets)
 
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Hear a signal; from here on the server says that it is not ready any more."""
+        self._app.stopping()
+        super().handle_exit(sig, frame)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop; answers would be torn off otherwise: their readers would hear of no end, and containers are killed."""
-        timer = asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._app.stop_streams)
-        try:
-            await super().shutdown(sockets)
-        finally:
-            timer.cancel()
+        """Stop. The port stays open while answers become whole, so that whoever asks hears what goes on."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + ANSWER_SECONDS
+        # A signal may force the exit, which sets no event.
+        while self._app.is_answering() and loop.time() < end and not self.force_exit:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
+        # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
+        self._app.stop_streams()
+        await super().shutdown(sockets)
 
 
 def _room_for_connections() -> int:

@@ -3,9 +3,9 @@ import { ApiError, call, health, refusedWith, sessionPath } from "./api.js";
 import { announce, onAnnounced } from "./browser.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, defaultSettings, getState, say, toast } from "./store.js";
-import { UNSENT, attach, detach, turnsBegun } from "./turns.js";
+import { PENDING, UNSENT, attach, detach, turnsBegun } from "./turns.js";
 
-/** @import { Session, SessionInfo, Settings } from "./types.js" */
+/** @import { Session, SessionInfo, Settings, Turn } from "./types.js" */
 
 const HISTORY_LENGTH = 100;
 const RETRY_MS = 2000;
@@ -14,6 +14,8 @@ const UNWELL_MS = 5000;
 const FRESH_MS = 6000;
 /** The server runs, but without conversations. */
 export const NO_CHAT = "no chat";
+/** As much is kept as may be. */
+export const LIMIT = "LimitReached";
 
 /** The change of settings that is under way; what is sent next waits for it. @type {Promise<unknown>} */
 let saved = Promise.resolve();
@@ -27,6 +29,8 @@ let target = "";
 /** Looks at conversations, counted: one that comes after a later one is not shown. */
 let looks = 0;
 let lookShown = 0;
+/** So many entries of the history are shown. */
+let historyLength = HISTORY_LENGTH;
 /** It is being fetched; what is asked or set meanwhile is meant for it. @type {Promise<unknown>} */
 let opened = Promise.resolve();
 
@@ -104,7 +108,7 @@ async function openFromAddress() {
   if (id === target) return;
   if (!id) return newChat();
   leave(id);
-  change({ current: null, loading: true, turns: [], drawer: false });
+  change({ current: null, loading: true, turns: [], earlier: 0, drawer: false });
   opened = open(id);
   await opened;
 }
@@ -129,7 +133,7 @@ function leave(id) {
   place++;
   changes++;
   target = id;
-  change({ saving: false });
+  change({ saving: false, fetching: false });
 }
 
 /** The conversation that is shown was deleted elsewhere. */
@@ -156,21 +160,52 @@ async function load(id) {
   if (mine !== place || look < lookShown) return;
   if (!found) return gone();
   lookShown = look;
-  const { turns, ...info } = found;
+  const { turns, earlier, ...info } = found;
   const { live, current, turns: shown } = getState();
   // Asked and answered while this look was on its way: it does not know of that.
   if (!live && begun !== turnsBegun()) return load(id);
   // A question that did not get through is known here only.
   const unsent = current?.id === id ? shown.filter((turn) => turn.id.startsWith(UNSENT)) : [];
-  const asLong = current?.id === id && shown.length === turns.length + unsent.length;
+  const older = current?.id === id ? olderThan(turns, shown) : [];
+  const asLong = current?.id === id && shown.length === older.length + turns.length + unsent.length;
   const same = asLong && current.updatedAt === info.updatedAt && !info.running;
   // What is being answered is followed by its events; this look may be older than it.
   if (live || same) {
     change({ current: info, ...settingsOf(info) });
     return;
   }
-  change({ current: info, turns: [...turns, ...unsent], ...settingsOf(info) });
+  change({
+    current: info,
+    turns: [...older, ...turns, ...unsent],
+    earlier: earlier - older.length,
+    ...settingsOf(info),
+  });
   if (info.running) attach(id, info.running);
+}
+
+/** @param {Turn[]} fetched @param {Turn[]} shown @returns {Turn[]} those shown that come right before the fetched ones */
+function olderThan(fetched, shown) {
+  return shown.slice(0, Math.max(0, shown.findIndex((turn) => turn.id === fetched[0]?.id)));
+}
+
+/** Fetch the turns before those that are shown. */
+export async function loadEarlier() {
+  const { current, turns, earlier, fetching } = getState();
+  const first = turns.find((turn) => turn.id !== PENDING && !turn.id.startsWith(UNSENT));
+  if (!current || !first || !earlier || fetching) return;
+  const mine = place;
+  change({ fetching: true });
+  try {
+    /** @type {Session} */
+    const found = await call("GET", sessionPath(current.id, `?before=${encodeURIComponent(first.id)}`));
+    const { turns: shown } = getState();
+    if (mine === place && shown[0]?.id === turns[0].id) {
+      change({ turns: [...found.turns, ...shown], earlier: found.earlier });
+    }
+  } catch (error) {
+    if (mine === place) toast(messageOf(error), "error");
+  }
+  if (mine === place) change({ fetching: false });
 }
 
 /** @param {SessionInfo} info */
@@ -185,7 +220,7 @@ function settingsOf(info) {
  */
 export function newChat({ instead = false } = {}) {
   leave("");
-  change({ current: null, turns: [], loading: false, drawer: false });
+  change({ current: null, turns: [], earlier: 0, loading: false, drawer: false });
   if (location.hash) history[instead ? "replaceState" : "pushState"](null, "", location.pathname);
   focusQuestion();
 }
@@ -214,8 +249,9 @@ async function createSession() {
   const { mode, search, engine, results } = getState().settings;
   // The switch keeps its place under agent mode, but can be set in chat mode only.
   const wanted = mode === "agent" ? { search, engine, results } : { mode, search, engine, results };
-  /** @type {Session} */
-  const { turns: _none, ...made } = await call("POST", "/api/chat/sessions", { settings: wanted });
+  /** @type {Session & {removed: {title: string}[]}} */
+  const { turns: _none, removed, ...made } = await call("POST", "/api/chat/sessions", { settings: wanted });
+  for (const { title } of removed) toast(t("roomMade", { title: title || t("untitled") }), "error");
   const info = mode === "agent" ? await call("PATCH", sessionPath(made.id), { settings: { mode } }) : made;
   if (mine === place) {
     target = info.id;
@@ -263,8 +299,24 @@ function looking(settings) {
 
 async function loadHistory() {
   const { query } = getState();
-  const found = await call("GET", `/api/chat/sessions?limit=${HISTORY_LENGTH}&query=${encodeURIComponent(query)}`);
-  if (query === getState().query) change({ sessions: found.sessions });
+  const length = historyLength;
+  /** @type {SessionInfo[]} */
+  const sessions = [];
+  for (let more = true; more && sessions.length < length; ) {
+    const place = `limit=${HISTORY_LENGTH}&offset=${sessions.length}&query=${encodeURIComponent(query)}`;
+    const { sessions: found, ...rest } = await call("GET", `/api/chat/sessions?${place}`);
+    if (query !== getState().query || length !== historyLength) return;
+    sessions.push(...found);
+    change({ kept: rest });
+    more = rest.more;
+  }
+  change({ sessions });
+}
+
+/** Show more of the history. */
+export function moreHistory() {
+  historyLength += HISTORY_LENGTH;
+  loadHistory().catch((error) => toast(messageOf(error), "error"));
 }
 
 /** Where the list cannot be had it stays as it is. */
@@ -275,6 +327,7 @@ export function refreshHistory() {
 /** @param {string} query */
 export function searchHistory(query) {
   change({ query });
+  historyLength = HISTORY_LENGTH;
   loadHistory().catch((error) => toast(messageOf(error), "error"));
 }
 
@@ -310,6 +363,7 @@ export async function remove(id) {
 /** @param {unknown} error @returns {string} */
 export function messageOf(error) {
   if (error instanceof ApiError) {
+    if (error.code === LIMIT) return t("historyFull");
     return error.status === 0 ? t("cannotStart") : [error.message, error.fix].filter(Boolean).join(" ");
   }
   return error instanceof Error ? error.message : String(error);

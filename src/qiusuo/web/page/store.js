@@ -1,7 +1,7 @@
 /** What the page knows, in one place. Components read it with `useStore`, controllers change it with `change`. */
 import { useLayoutEffect, useState } from "./vendor.js";
 
-/** @import { Config, Finding, SessionInfo, Settings, Turn } from "./types.js" */
+/** @import { Config, Finding, Kept, SessionInfo, Settings, Turn } from "./types.js" */
 
 /**
  * @typedef {object} Toast
@@ -14,11 +14,14 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {Finding[]} findings what the doctor has to say
  * @property {boolean} healthy an engine can be asked
  * @property {SessionInfo[]} sessions
+ * @property {Kept} kept how many there are
  * @property {string} query what is looked for in the history
  * @property {SessionInfo | null} current null: a new conversation, not yet known to the server
  * @property {Settings} settings those of the conversation, as far as known already changed
  * @property {boolean} saving a change of the settings is under way
  * @property {Turn[]} turns
+ * @property {number} earlier turns before these, not yet fetched
+ * @property {boolean} fetching they are being fetched
  * @property {boolean} loading a conversation is being fetched
  * @property {string | null} live the turn that is being followed
  * @property {boolean} lost the connection is being sought
@@ -40,11 +43,14 @@ let state = {
   findings: [],
   healthy: true,
   sessions: [],
+  kept: { more: false, total: 0, most: Infinity, whenFull: "refuse" },
   query: "",
   current: null,
   settings: defaultSettings(),
   saving: false,
   turns: [],
+  earlier: 0,
+  fetching: false,
   loading: false,
   live: null,
   lost: false,

@@ -3,7 +3,7 @@ import { ApiError, call, openStream, readEvents, refusedWith, sessionPath } from
 import { announce } from "./browser.js";
 import { fold, newTurn } from "./fold.js";
 import { getLanguage, t } from "./i18n.js";
-import { ensureSession, gone, lookAgain, messageOf, refreshHistory } from "./sessions.js";
+import { LIMIT, ensureSession, gone, lookAgain, messageOf, refreshHistory } from "./sessions.js";
 import { change, getState, say, toast } from "./store.js";
 
 /** @import { Session, Turn } from "./types.js" */
@@ -13,7 +13,7 @@ const LONGEST_WAIT_MS = 5000;
 const POLL_MS = 1000;
 const HIDDEN_FRAME_MS = 250;
 /** The id of a turn that the server has not named yet, and how those begin that it has never heard of. */
-const PENDING = "pending";
+export const PENDING = "pending";
 export const UNSENT = "unsent-";
 
 /** What is followed just now. @type {Following | null} */
@@ -152,16 +152,17 @@ export async function send(text, replaces) {
       gone();
       return false;
     }
-    unsent(turn, error);
+    unsent(turn, error, mine.session);
     return true;
   }
 }
 
-/** Show that a question did not get through. @param {Turn} turn @param {unknown} error */
-function unsent(turn, error) {
+/** Show that a question did not get through. @param {Turn} turn @param {unknown} error @param {string} session */
+function unsent(turn, error, session) {
   const refused = error instanceof ApiError && error.status > 0;
+  const full = refused && error.code === LIMIT && (session ? "turns_full" : "conversations_full");
   const notice = {
-    code: refused ? "refused" : "lost_turn",
+    code: full || (refused ? "refused" : "lost_turn"),
     level: "error",
     title: "",
     message: error instanceof Error ? error.message : String(error),
@@ -254,7 +255,7 @@ async function poll(mine) {
       if (mine.left) return;
       change({ lost: false, current: info });
       if (mine.turn.id === PENDING && kept?.question !== mine.turn.question) {
-        unsent(mine.turn, new ApiError(0, { message: t("cannotStart") }));
+        unsent(mine.turn, new ApiError(0, { message: t("cannotStart") }), mine.session);
         mine.quit.abort();
         following = null;
         return;
@@ -282,9 +283,9 @@ async function poll(mine) {
 async function reload(session) {
   if (!session) return;
   /** @type {Session} */
-  const { turns, ...info } = await call("GET", sessionPath(session));
+  const { turns, earlier, ...info } = await call("GET", sessionPath(session));
   if (getState().current?.id !== session) return;
-  change({ current: info, turns });
+  change({ current: info, turns, earlier });
   if (info.running) attach(session, info.running);
 }
 

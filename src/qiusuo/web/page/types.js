@@ -22,7 +22,13 @@
  * @property {string} updatedAt
  * @property {string | null} running the turn that is being answered
  *
- * @typedef {SessionInfo & {turns: Turn[]}} Session
+ * @typedef {SessionInfo & {turns: Turn[], earlier: number}} Session `earlier`: turns before these
+ *
+ * @typedef {object} Kept
+ * @property {boolean} more conversations follow those that were sent
+ * @property {number} total conversations of the user
+ * @property {number} most that are kept
+ * @property {"refuse" | "delete_oldest"} whenFull
  *
  * @typedef {object} Attempt
  * @property {string} engine

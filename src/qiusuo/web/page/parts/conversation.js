@@ -1,6 +1,7 @@
 /** The turns. Stays at the end of the last answer while it grows, unless the reader has scrolled elsewhere. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
+import { loadEarlier } from "../sessions.js";
 import { useStore } from "../store.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { IconButton } from "./icons.js";
@@ -18,6 +19,8 @@ export function Conversation() {
   const turns = useStore((state) => state.turns);
   const live = useStore((state) => state.live);
   const loading = useStore((state) => state.loading);
+  const earlier = useStore((state) => state.earlier);
+  const fetching = useStore((state) => state.fetching);
   const current = useStore((state) => state.current?.id ?? "");
   /** @type {{current: HTMLDivElement | null}} */
   const box = useRef(null);
@@ -44,7 +47,9 @@ export function Conversation() {
     };
     const scrolled = () => {
       // With other sizes it was the browser that scrolled, and `grown` comes next.
-      if (sizes === sizesOf(scroller, column)) look();
+      if (sizes !== sizesOf(scroller, column)) return;
+      look();
+      if (scroller.scrollTop < NEAR) void loadEarlier();
     };
     const grown = new ResizeObserver(() => {
       sizes = sizesOf(scroller, column);
@@ -60,20 +65,36 @@ export function Conversation() {
       scroller.removeEventListener("scroll", scrolled);
     };
   }, []);
-  // A new question, or another conversation, is what the reader wants to see.
+  const before = useRef({ current, earlier, below: 0 });
+  if (box.current && current === before.current.current && earlier < before.current.earlier) {
+    before.current.below = box.current.scrollHeight - box.current.scrollTop;
+  }
   useLayoutEffect(() => {
-    atEnd.current = true;
-    toEnd();
-  }, [turns.length, current, loading]);
+    const { below } = before.current;
+    before.current = { current, earlier, below: 0 };
+    // What came above must not move what is being read.
+    atEnd.current = !below;
+    if (below && box.current) box.current.scrollTop = box.current.scrollHeight - below;
+    // A new question, or another conversation, is what the reader wants to see.
+    else toEnd();
+  }, [turns.length, current, loading, earlier]);
+  const more = async () => {
+    await loadEarlier();
+    box.current?.focus(); // the button may be gone
+  };
 
   const empty = turns.length === 0 && !loading;
   return html`
     <div class="scroller" ref=${box} tabindex="0" role="region" aria-label=${t("conversation")}>
       <div class="column" ref=${content}>
         ${empty && html`<${Welcome} />`}
+        ${earlier > 0 &&
+        html`<button type="button" class="quiet earlier" disabled=${fetching} onClick=${more}>
+          ${t("earlier", { count: earlier })}
+        </button>`}
         ${turns.map(
           (turn, index) => html`
-            <${TurnView} key=${`${current}:${index}`} turn=${turn} index=${index} later=${turns.length - 1 - index} busy=${live !== null} />
+            <${TurnView} key=${`${current}:${earlier + index}`} turn=${turn} index=${earlier + index} later=${turns.length - 1 - index} busy=${live !== null} />
           `,
         )}
       </div>

@@ -2,7 +2,7 @@
 import { isComposing } from "../browser.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { remove, rename, searchHistory } from "../sessions.js";
+import { moreHistory, remove, rename, searchHistory } from "../sessions.js";
 import { change, getState, useStore } from "../store.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { Icon, IconButton } from "./icons.js";
@@ -10,11 +10,13 @@ import { Icon, IconButton } from "./icons.js";
 /** @import { SessionInfo } from "../types.js" */
 
 const TYPING_PAUSE_MS = 200;
+const NEARLY_FULL = 0.95;
 
 export function History() {
   const sessions = useStore((state) => state.sessions);
   const current = useStore((state) => state.current?.id ?? "");
   const query = useStore((state) => state.query);
+  const kept = useStore((state) => state.kept);
   // The list may be a moment older than what this page has seen end.
   const live = useStore((state) => state.live !== null);
   // What has no title has no question yet.
@@ -23,6 +25,7 @@ export function History() {
     <nav class="history" aria-labelledby="history-title">
       <h2 id="history-title">${t("history")}</h2>
       <${Find} />
+      <${Fullness} kept=${kept} />
       ${shown.length === 0 && html`<p class="hint">${query ? t("noHits") : t("noHistory")}</p>`}
       <ul>
         ${shown.map((session) => {
@@ -31,8 +34,16 @@ export function History() {
           return html`<${Entry} key=${session.id} session=${session} current=${mine} running=${running} />`;
         })}
       </ul>
+      ${kept.more && html`<button type="button" class="quiet" onClick=${moreHistory}>${t("moreHistory")}</button>`}
     </nav>
   `;
+}
+
+/** Tells before anything is refused or deleted. @param {{kept: import("../types.js").Kept}} props */
+function Fullness({ kept: { total, most, whenFull } }) {
+  if (total < most * NEARLY_FULL) return null;
+  const next = t(whenFull === "refuse" ? (total < most ? "fullRefuses" : "historyFull") : "fullDeletes");
+  return html`<p class="hint" role="status">${t("historyNear", { total, most })} ${next}</p>`;
 }
 
 function Find() {

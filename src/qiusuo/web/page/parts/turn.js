@@ -45,7 +45,7 @@ function StatusLine({ turn }) {
 function Ending({ turn, last, busy }) {
   const copied = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
   return html`
-    ${turn.state === "stopped" && html`<p class="hint">${t("stopped")}</p>`}
+    ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
     ${turn.state === "failed" && !turn.notices.length && html`<p class="hint">${t("interrupted")}</p>`}
     ${turn.state === "done" && !turn.answer && html`<p class="hint">${t("emptyAnswer")}</p>`}
     ${turn.finish === "length" && html`<p class="hint">${t("lengthCut")}</p>`}

@@ -96,8 +96,16 @@ export const NOTICES = {
     en: ["The model's answer broke off", "It ended early or cannot be read; what is shown may be incomplete.", "Retry."],
   },
   not_saved: {
-    zh: ["没有保存", "这一轮没有存下来，重新打开后看不到。", "请检查数据库；需要时先复制回答。"],
-    en: ["Not saved", "This turn could not be kept; it will be gone when the chat is opened again.", "Check the database; copy the answer if you need it."],
+    zh: ["还没有保存", "数据库暂时不可用，恢复后会自动保存这一轮。", "需要时请先复制回答。"],
+    en: ["Not saved yet", "The database cannot be used just now; this turn is saved as soon as it can be.", "Copy the answer if you need it now."],
+  },
+  server_stopping: {
+    zh: ["回答因服务器停止而中断", "服务器正在停止或重启，已写出的部分保留了下来。", "稍后点“重试”即可重新提问。"],
+    en: ["The answer was broken off", "The server is being stopped or restarted; what was written so far is kept.", "Ask again in a moment: press Retry."],
+  },
+  server_restart: {
+    zh: ["回答中断", "回答完成之前，服务器重启或已停止。", "点“重试”即可重新提问。"],
+    en: ["The answer broke off", "The server was restarted or stopped before it was complete.", "Ask again: press Retry."],
   },
   server_error: {
     zh: ["服务器出错", "服务器自身出了问题，这次没有完成回答。", "重试一次；若再次出现，请查看服务器日志。"],
@@ -125,6 +133,14 @@ export const NOTICES = {
     en: ["A page could not be read", "The answer rests on its search snippet instead.", ""],
   },
   // Found by the page itself.
+  conversations_full: {
+    zh: ["会话数已达上限", "没有删除任何内容，但不能再开始新会话。", "请先在历史会话中删除不再需要的，然后重试。"],
+    en: ["As many conversations are kept as may be", "Nothing was deleted, but no new one can begin.", "Delete some in the history that you no longer need, then retry."],
+  },
+  turns_full: {
+    zh: ["这个会话已满", "一个会话的提问数已达上限。", "请开始新对话。"],
+    en: ["This conversation is full", "It has as many questions as one may have.", "Begin a new chat."],
+  },
   refused: {
     zh: ["服务器没有接受这个问题", "", ""],
     en: ["The server did not accept the question", "", ""],

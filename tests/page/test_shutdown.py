@@ -1,0 +1,59 @@
+"""The page while its server is stopped and started again."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from page_world import with_own_browser
+from scripted_model import Reply, ScriptedModel
+from server_process import server_process
+
+pytestmark = with_own_browser(__name__)
+
+
+def test_an_answer_that_a_shutdown_breaks_off_can_be_asked_again(chromium: Browser, tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path}/chat.db"
+    page = chromium.new_context(locale="zh-CN").new_page()
+    with ScriptedModel(Reply.hang("开头"), otherwise=Reply.text("全部。")) as model:
+        with server_process(model, database) as server:
+            page.goto(str(server.client.base_url))
+            page.locator("#question").fill("你好")
+            page.locator("#question").press("Enter")
+            turn = page.locator("article.turn").last
+            expect(turn).to_contain_text("开头")
+            server.process.send_signal(signal.SIGTERM)
+            expect(turn.locator(".notice")).to_contain_text("回答因服务器停止而中断")
+            expect(turn.locator(".notice")).to_contain_text("已写出的部分保留了下来")
+            expect(turn.locator(".answer")).to_have_text("开头")
+            expect(turn.get_by_text("已停止", exact=True)).to_have_count(0)
+            server.process.wait(20)
+            port = server.client.base_url.port or 0
+        with server_process(model, database, port=port):
+            page.get_by_role("button", name="重试").click()
+            expect(turn.locator(".answer")).to_have_text("全部。")
+            page.reload()
+            expect(page.locator("article.turn")).to_have_count(1)
+    page.context.close()
+
+
+def test_a_turn_of_a_killed_server_is_shown_as_broken_off(chromium: Browser, tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path}/chat.db"
+    page = chromium.new_context(locale="zh-CN").new_page()
+    with ScriptedModel(Reply.hang("开头"), otherwise=Reply.text("全部。")) as model:
+        with server_process(model, database) as server:
+            page.goto(str(server.client.base_url))
+            page.locator("#question").fill("你好")
+            page.locator("#question").press("Enter")
+            turn = page.locator("article.turn").last
+            expect(turn).to_contain_text("开头")
+            server.process.kill()
+            server.process.wait()
+            port = server.client.base_url.port or 0
+        with server_process(model, database, port=port):
+            expect(turn.locator(".notice")).to_contain_text("回答完成之前，服务器重启或已停止", timeout=15_000)
+            page.get_by_role("button", name="重试").click()
+            expect(turn.locator(".answer")).to_have_text("全部。")
+    page.context.close()

@@ -1,0 +1,223 @@
+"""``/livez``, ``/readyz``, ``/api/health``: the database goes away, the disk fills up, the server is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from chat_world import scripted
+from postgres_process import PostgresProcess, with_postgres
+from qiusuo.chat.store import open_store
+from qiusuo.web.chat import chat_extension
+from qiusuo.web.schemas import HealthAnswer, ReadyAnswer
+from scripted_model import Reply, ScriptedModel
+from server_process import ServerProcess, server_process
+from web_server import WebServer
+
+
+def until(look: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not look():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def reason(client: httpx.Client) -> str:
+    answer = client.get("/readyz")
+    told = ReadyAnswer.model_validate_json(answer.content, extra="forbid", strict=True)
+    assert answer.status_code == (503 if told.reason else 200)
+    assert told.status == ("unready" if told.reason else "ready")
+    return told.reason
+
+
+def failing(server: ServerProcess, *secrets: str) -> dict[str, Any]:
+    """See that the server tells of its database everywhere, though not where it is; return the finding in Chinese."""
+    until(lambda: reason(server.client) == "database")
+    assert server.client.get("/livez").text == server.client.get("/healthz").text == "OK"
+    health = server.client.get("/api/health?lang=zh")
+    told = HealthAnswer.model_validate_json(health.content, extra="forbid", strict=True)
+    assert told.status in {"degraded", "down"}
+    assert "database of conversations" in told.message
+    assert told.fix
+    [finding] = [one for one in health.json()["findings"] if one["code"] == "database.failed"]
+    assert finding["level"] == "problem"
+    refused = server.client.post("/api/chat/sessions", json={})
+    assert refused.status_code >= 500
+    for secret in secrets:
+        assert secret not in health.text + refused.text + server.client.get("/readyz").text
+    found: dict[str, Any] = finding
+    return found
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of two megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:  # noqa: S603 - ours
+        pytest.skip("nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)  # noqa: S603, S607 - ours
+
+
+def fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+        except OSError:
+            pass
+
+
+def test_a_full_disk(small_disk: Path) -> None:
+    with ScriptedModel() as model, server_process(model, f"sqlite:///{small_disk}/chat.db") as server:
+        session = server.new()
+        assert reason(server.client) == ""
+        filler = small_disk / "filler"
+        fill(filler)
+        finding = failing(server, str(small_disk))
+        assert "磁盘已满" in finding["what"]
+        assert "腾出空间" in finding["fix"]
+        assert server.show(session)["turns"] == [], "what is there can be read"
+        filler.unlink()
+        until(lambda: reason(server.client) == "")
+        assert all(one["check"] != "database" for one in server.client.get("/api/health").json()["findings"])
+
+
+class TestPostgres:
+    pytestmark = with_postgres
+
+    def test_stopped_and_started(self) -> None:
+        postgres = PostgresProcess()
+        try:
+            with ScriptedModel() as model, server_process(model, postgres.url(postgres.create())) as server:
+                server.new()
+                assert reason(server.client) == ""
+                postgres.stop()
+                finding = failing(server, str(postgres.port))
+                assert "没有应答" in finding["what"]
+                postgres.start()
+                until(lambda: reason(server.client) == "")
+                server.new()
+        finally:
+            postgres.remove()
+
+    def test_who_starts_before_the_database_serves_once_it_is_there(self) -> None:
+        postgres = PostgresProcess()
+        try:
+            url = postgres.url(postgres.create())
+            postgres.stop()
+            with ScriptedModel() as model, server_process(model, url) as server:
+                assert reason(server.client) == "database"
+                postgres.start()
+                until(lambda: reason(server.client) == "")
+                server.new()
+        finally:
+            postgres.remove()
+
+
+def stop_told(server: ServerProcess) -> dict[str, Any]:
+    """Tell a server to stop that is answering; return what it says of itself meanwhile."""
+    server.process.send_signal(signal.SIGTERM)
+    until(lambda: reason(server.client) == "stopping", 2)
+    refused = server.client.post("/api/chat/sessions/x/turns", json={"text": "太晚"})
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    program = server.client.post("/v1/chat/completions", json={"model": "qiusuo-chat", "messages": []})
+    assert (program.status_code, program.json()["error"]["code"]) == (503, "server_stopping")
+    assert server.client.get("/livez").status_code == 200
+    told: dict[str, Any] = refused.json()
+    return told
+
+
+ASKED: dict[str, Any] = {
+    "model": "qiusuo-chat",
+    "messages": [{"role": "user", "content": "你好"}],
+    "extra_body": {"search": False},
+}
+
+
+def test_told_to_stop(tmp_path: Path) -> None:
+    with (
+        ScriptedModel(otherwise=Reply.hang("开头")) as model,
+        server_process(model, f"sqlite:///{tmp_path}/chat.db") as server,
+    ):
+        session = server.new()
+        with server.asking(session, "你好") as events:
+            next(event for event in events if event["type"] == "delta")
+            assert stop_told(server)["error"] == "ServerBusy"
+            rest = list(events)
+        assert [event["code"] for event in rest if event["type"] == "notice"] == ["server_stopping"]
+        assert "停止" in next(event["title"] for event in rest if event["type"] == "notice")
+        assert (rest[-1]["state"], rest[-1]["finish"], rest[-1]["answer"]) == ("stopped", "server_stopping", "开头")
+        assert server.process.wait(20) == -signal.SIGTERM
+
+
+async def test_a_program_hears_that_its_answer_is_not_whole(tmp_path: Path) -> None:
+    openai = pytest.importorskip("openai")
+    with (
+        ScriptedModel(otherwise=Reply.hang("开头")) as model,
+        server_process(model, f"sqlite:///{tmp_path}/chat.db") as server,
+    ):
+        async with openai.AsyncOpenAI(base_url=f"{server.client.base_url}/v1", api_key="x", max_retries=0) as client:
+
+            async def streamed() -> list[Any]:
+                return [chunk async for chunk in await client.chat.completions.create(**ASKED, stream=True)]
+
+            answers = asyncio.gather(streamed(), client.chat.completions.create(**ASKED))
+            await asyncio.to_thread(until, lambda: len(model.requests) == 2)
+            await asyncio.to_thread(stop_told, server)
+            chunks, whole = await answers
+        for answer, last in ((whole, whole.choices[0]), (chunks[-1], chunks[-1].choices[0])):
+            # A reason that every client knows, and one that says which.
+            assert last.finish_reason == "length"
+            assert answer.qiusuo["finish"] == "server_stopping"
+            # Strict clients take the whole answer apart once more.
+            type(answer).model_validate(answer.model_dump())
+        assert whole.choices[0].message.content.startswith("开头")
+        assert "服务器" in whole.choices[0].message.content, "most programs show the text alone"
+
+
+async def test_a_program_that_has_heard_nothing_may_ask_again(tmp_path: Path) -> None:
+    openai = pytest.importorskip("openai")
+    with (
+        ScriptedModel(otherwise=Reply.hang()) as model,
+        server_process(model, f"sqlite:///{tmp_path}/chat.db") as server,
+    ):
+        async with openai.AsyncOpenAI(base_url=f"{server.client.base_url}/v1", api_key="x", max_retries=0) as client:
+            answers = asyncio.gather(
+                client.chat.completions.create(**ASKED),
+                client.chat.completions.create(**ASKED, stream=True),
+                return_exceptions=True,
+            )
+            await asyncio.to_thread(until, lambda: len(model.requests) == 2)
+            await asyncio.to_thread(stop_told, server)
+            for error in await answers:
+                assert isinstance(error, openai.InternalServerError)
+                assert (error.status_code, error.code) == (503, "server_stopping")
+                assert error.response.headers["retry-after"] == "5"
+
+
+def test_without_a_token_nothing_else_is_told() -> None:
+    with ScriptedModel() as model:
+        extension = chat_extension(scripted(model), open_store(":memory:"))
+        with WebServer.over("searxng", extensions=[extension], tokens="ann:tok") as server:
+            for path in ("/livez", "/healthz", "/readyz"):
+                assert server.client.get(path).status_code == 200
+                assert server.client.post(path).status_code in {401, 405}
+            assert server.client.get("/readyz").json() == {"status": "ready", "reason": ""}
+            assert server.client.get("/api/health").status_code == 401
+
+
+def test_without_conversations_there_is_no_database_to_wait_for() -> None:
+    with WebServer.over("searxng", database_url="postgresql://a:b@127.0.0.1:1/x") as server:
+        assert reason(server.client) == ""
