@@ -195,9 +195,54 @@ class TestOtherSites:
         headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
         assert server.client.get("/search?q=forged&format=json", headers=headers).status_code == 403
 
-    def test_links_and_own_pages_can(self, server: WebServer) -> None:
+    # tests/page/test_other_sites.py lets a real browser try them; these are what other browsers send.
+    @pytest.mark.parametrize("path", ["/search?q=forged&format=json", "/?q=forged&format=json"])
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            *({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": dest}
+              for dest in ("iframe", "frame", "object", "embed", "document", "fencedframe")),
+            {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-User": "?1"},
+            {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"},
+            {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:3000"},
+            {"Sec-Fetch-Site": "something-new"},
+            {"Sec-Fetch-Site": "none", "Sec-Purpose": "prefetch;prerender"},
+            {"Purpose": "prefetch"},
+            {"X-Moz": "prefetch"},
+            {"Referer": "https://evil.example/page"},
+            {"Referer": "http://localhost:3000/"},
+            {"Referer": "about:blank"},
+            {"User-Agent": "Mozilla/5.0 (Macintosh) Version/15.6 Safari/605.1.15", "Accept-Language": "en"},
+        ],
+    )  # fmt: skip
+    def test_nor_can_any_other_way(self, server: WebServer, path: str, headers: dict[str, str]) -> None:
+        before = server.world.requests("tavily")
+        assert server.client.get(path, headers=headers).status_code == 403
+        assert server.world.requests("tavily") == before
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+            {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"},
+            {"User-Agent": "Mozilla/5.0 (compatible; some program)"},
+            {},
+        ],
+    )
+    def test_programs_and_typed_addresses_can(self, server: WebServer, headers: dict[str, str]) -> None:
+        assert server.client.get("/search?q=wanted&format=json", headers=headers).status_code == 200
+
+    def test_pages_can_be_linked_but_not_framed(self, server: WebServer) -> None:
         link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-        assert server.client.get("/healthz", headers=link).status_code == 200
+        for path in ("/", "/docs", "/docs/tools", "/healthz"):
+            for more in ({}, {"Sec-Fetch-Dest": "document"}, {"Sec-Purpose": "prefetch", "Sec-Fetch-Dest": "document"}):
+                answer = server.client.get(path, headers={**link, **more})
+                assert answer.status_code == 200
+                assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+            for dest in ("iframe", "frame", "object", "embed"):
+                assert server.client.get(path, headers={**link, "Sec-Fetch-Dest": dest}).status_code == 403
+
+    def test_links_and_own_pages_can(self, server: WebServer) -> None:
         own = {"Sec-Fetch-Site": "same-origin", "Origin": server.url}
         assert server.client.post("/api/search", json={"query": "own page"}, headers=own).status_code == 200
 
@@ -205,6 +250,8 @@ class TestOtherSites:
         with WebServer.over("tavily", allowed_hosts="search.example.com") as server:
             headers = {"Origin": "https://search.example.com"}
             assert server.client.post("/api/search", json={"query": "x"}, headers=headers).status_code == 200
+            another_program = {"Origin": "http://search.example.com:3000"}
+            assert server.client.post("/api/search", json={"query": "x"}, headers=another_program).status_code == 403
 
     def test_with_a_token_it_is_no_forgery(self, guarded: WebServer) -> None:
         headers = {**ALICE, "Origin": "https://app.example"}

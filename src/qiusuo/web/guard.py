@@ -5,11 +5,9 @@ Plain ASGI, one layer, so that it costs next to nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,14 +18,13 @@ from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai_errors import PREFIX as OPENAI_PREFIX
 from qiusuo.web.openai_errors import refusal_shape
 from qiusuo.web.route import json_answer
+from qiusuo.web.sites import OtherSites, opens_page
 
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
 """For OpenAI's endpoints: their clients send the whole conversation each time."""
 OPEN_PATHS: Final = frozenset({"/healthz"})
-"""Need no token."""
-OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?")
-"""Nor do these to be read: a page that asks for the token must be there first, and it tells nothing of anybody."""
+"""Need no token. Nor do pages to be read: the one that asks for the token must be there first."""
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
@@ -59,7 +56,7 @@ def _cross_site() -> Refusal:
     return Refusal(
         HTTPStatus.FORBIDDEN,
         "Another web site has made the browser send this request.",
-        fix="Call the server from a program, or set QIUSUO_TOKENS and send a token.",
+        fix="Type the address or call it from a program; or set QIUSUO_TOKENS and send a token.",
     )
 
 
@@ -99,7 +96,7 @@ class Guard:
         self._app = app
         self._paths = paths
         self._hosts = hosts
-        self._own_names = (hosts or frozenset()) - _LOCAL_NAMES
+        self._sites = OtherSites((hosts or frozenset()) - _LOCAL_NAMES)
         self._tokens = tokens
         self._metrics = metrics
 
@@ -140,9 +137,10 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         if self._hosts is not None and _name_of(host) not in self._hosts:
             return _wrong_host()
+        harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
         if not self._tokens:
             # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
-            if self._is_cross_site(scope["method"], host, headers):
+            if self._sites.forged(scope, host, headers, harmless=harmless):
                 return _cross_site()
             client = scope.get("client")
             scope.setdefault("state", {})["user"] = client[0] if client else "local"
@@ -150,29 +148,11 @@ class Guard:
             user = self._tokens.user(bearer_token(headers.get(b"authorization")))
             if user is not None:
                 scope.setdefault("state", {})["user"] = user
-            elif scope["path"] not in OPEN_PATHS | LATE_PATHS and not _is_page(scope):
+            elif scope["path"] not in LATE_PATHS and not harmless:
                 return unauthorized()
         length = headers.get(b"content-length", b"0")
         limit = _largest(scope["path"])
         return _too_large(limit) if not length.isdigit() or int(length) > limit else None
-
-    def _is_cross_site(self, method: str, host: str, headers: Headers) -> bool:
-        if headers.get(b"sec-fetch-site") == b"cross-site":
-            # Following a link to a page of ours is what the web is for.
-            return method != "GET" or headers.get(b"sec-fetch-mode") != b"navigate"
-        origin = headers.get(b"origin")
-        if origin is None:
-            return False
-        try:
-            asked_by = urlsplit(origin.decode("latin-1"))
-            name = host_key(asked_by.hostname or "")
-        except ValueError:
-            return True
-        return asked_by.netloc.lower() != host.lower() and name not in self._own_names
-
-
-def _is_page(scope: Scope) -> bool:
-    return scope["method"] in {"GET", "HEAD"} and OPEN_PAGES.fullmatch(scope["path"]) is not None
 
 
 def _name_of(host: str) -> str:
