@@ -207,7 +207,7 @@ def test_reading_further_up_is_not_disturbed(chromium: Browser) -> None:
 
 
 def test_a_server_with_tokens_asks_for_one(chromium: Browser) -> None:
-    with PageWorld(tokens=["alice:tok-alice"]) as world:
+    with PageWorld(tokens=["alice:tok-alice-0123456789"]) as world:
         context = chromium.new_context(viewport=DESKTOP, locale="zh-CN")
         page = Screen(context.new_page(), world)
         page.page.goto(world.url)
@@ -216,7 +216,7 @@ def test_a_server_with_tokens_asks_for_one(chromium: Browser) -> None:
         dialog.get_by_label("访问令牌").fill("wrong")
         dialog.get_by_role("button", name="进入").click()
         expect(dialog).to_contain_text("令牌不正确")
-        dialog.get_by_label("访问令牌").fill("tok-alice")
+        dialog.get_by_label("访问令牌").fill("tok-alice-0123456789")
         dialog.get_by_role("button", name="进入").click()
         expect(dialog).to_have_count(0)
         page.turn_search_on()

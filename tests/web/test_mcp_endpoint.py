@@ -70,7 +70,7 @@ async def test_searches_count_against_the_callers_limit() -> None:
 
 
 def test_the_guard_stands_before_it() -> None:
-    with WebServer.over("tavily", extensions=[mcp_extension], tokens="ada:secret-token") as server:
+    with WebServer.over("tavily", extensions=[mcp_extension], tokens="ada:secret-token-0123456789") as server:
         assert httpx.post(f"{server.url}/mcp", json={}).status_code == 401
     with WebServer.over("tavily", extensions=[mcp_extension]) as server:
         assert httpx.post(f"{server.url}/mcp", json={}, headers={"Host": "evil.example"}).status_code == 421

@@ -21,6 +21,7 @@ from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
 from qiusuo.web.auth import Tokens
 from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.door import Door
 from qiusuo.web.errors import Refusal
 from qiusuo.web.guard import Guard, known_hosts
 from qiusuo.web.guide import docs_routes
@@ -106,12 +107,14 @@ def create_app(
 ) -> QiusuoApp:
     """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app."""
     settings = settings or (service.settings if service else Settings.load())
+    tokens, metrics = Tokens(settings.tokens), Metrics()
     backend = Backend(
         service=service or SearchService.from_settings(settings),
         settings=settings,
         reader=reader or PageReader(),
-        tokens=Tokens(settings.tokens),
-        metrics=Metrics(),
+        tokens=tokens,
+        door=Door(tokens, metrics),
+        metrics=metrics,
     )
     backend.service.observe(backend.metrics)
     added = [extend(backend) for extend in (default_extensions() if extensions is None else extensions)]
@@ -150,7 +153,7 @@ def create_app(
     app.add_middleware(
         Guard,
         hosts=known_hosts(settings),
-        tokens=backend.tokens,
+        door=backend.door if backend.tokens else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
     )

@@ -12,7 +12,8 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qiusuo.server_settings import ServerSettings, host_key, is_loopback
-from qiusuo.web.auth import Tokens, bearer_token, unauthorized
+from qiusuo.web.auth import bearer_token
+from qiusuo.web.door import Door
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai_errors import PREFIX as OPENAI_PREFIX
@@ -82,14 +83,17 @@ def _wrong_host() -> Refusal:
 
 
 class Guard:
-    """The layer around the app. ``paths`` are those that metrics name besides the documented ones."""
+    """The layer around the app. ``paths`` are those that metrics name besides the documented ones.
+
+    Without a ``door`` nobody needs a token.
+    """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
         hosts: frozenset[str] | None,
-        tokens: Tokens,
+        door: Door | None,
         metrics: Metrics,
         paths: frozenset[str] = frozenset(),
     ) -> None:
@@ -97,7 +101,7 @@ class Guard:
         self._paths = paths
         self._hosts = hosts
         self._sites = OtherSites((hosts or frozenset()) - _LOCAL_NAMES)
-        self._tokens = tokens
+        self._door = door
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,7 +123,7 @@ class Guard:
             await send(message)
 
         headers = dict(scope["headers"])
-        refusal = self._refusal(scope, headers)
+        refusal = await self._refusal(scope, headers)
         if refusal is not None:
             answer = json_answer(refusal_shape(refusal, scope["path"]), refusal.http_status, refusal.headers)
             await answer(scope, receive, send_marked)
@@ -133,23 +137,24 @@ class Guard:
         # Never the path as such: there are as many as strangers can think of.
         return route or (scope["path"] if scope["path"] in self._paths else "other")
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+    async def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         host = headers.get(b"host", b"").decode("latin-1")
         if self._hosts is not None and _name_of(host) not in self._hosts:
             return _wrong_host()
         harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
-        if not self._tokens:
+        if self._door is None:
             # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
             if self._sites.forged(scope, host, headers, harmless=harmless):
                 return _cross_site()
             client = scope.get("client")
             scope.setdefault("state", {})["user"] = client[0] if client else "local"
-        else:
-            user = self._tokens.user(bearer_token(headers.get(b"authorization")))
-            if user is not None:
-                scope.setdefault("state", {})["user"] = user
-            elif scope["path"] not in LATE_PATHS and not harmless:
-                return unauthorized()
+        elif not harmless:
+            token = bearer_token(headers.get(b"authorization"))
+            if token or scope["path"] not in LATE_PATHS:
+                try:
+                    scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
+                except Refusal as refusal:
+                    return refusal
         length = headers.get(b"content-length", b"0")
         limit = _largest(scope["path"])
         return _too_large(limit) if not length.isdigit() or int(length) > limit else None

@@ -33,6 +33,12 @@ class Metrics(SearchObserver):
             "qiusuo_engine_seconds", "Seconds per request to an engine", ["engine"], buckets=_SECONDS, **made
         )
         self._requests = Counter("qiusuo_http_requests", "HTTP requests", ["route", "method", "status"], **made)
+        self._wrong_tokens = Counter(
+            "qiusuo_wrong_tokens",
+            "Requests with a token that is nobody's, and whether they were too many",
+            ["limited"],
+            **made,
+        )
 
     def search_started(self) -> None:
         self._in_flight.inc()
@@ -56,6 +62,10 @@ class Metrics(SearchObserver):
     def request_ended(self, route: str, method: str, status: int) -> None:
         """Count an answered HTTP request; ``route`` is the path as it was declared, not as it was typed."""
         self._requests.labels(route, method, str(status)).inc()
+
+    def wrong_token(self, *, limited: bool) -> None:
+        """Count a token that is nobody's."""
+        self._wrong_tokens.labels("true" if limited else "false").inc()
 
     def exposition(self) -> bytes:
         """Return everything in Prometheus' text format."""
