@@ -132,9 +132,10 @@ class Sessions:
             "method": "DELETE",
             "path": "/",
             "query_string": b"",
-            "headers": [(_SESSION, name.encode())],
+            "headers": [(_SESSION, name.encode("latin-1"))],
+            "user": session.owner,
         }
-        await self._manager.handle_request(scope | {"user": session.owner}, _nothing_more, _unheard)
+        await self._manager.handle_request(scope, _nothing_more, _unheard)
         return True
 
 
