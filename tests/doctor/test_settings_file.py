@@ -98,4 +98,3 @@ def test_the_template_is_read_as_it_is_meant(tmp_path: Path) -> None:
     assert file.formats == ("html", "json")
     # Its secret stands in a file of its own.
     assert (file.port, file.uses_defaults, file.has_default_secret) == (8080, True, True)
-    assert KitFolder(tmp_path).secret
