@@ -280,6 +280,11 @@ class TestHost:
             EVERYWHERE,
             "",
             "evil@localhost",
+            "[::1]evil.example",
+            "[::1].evil.example:80",
+            "::1",
+            "]localhost[",
+            "localhost:evil.example",
         ],
     )
     def test_another_name_is_dns_rebinding(self, server: WebServer, host: str) -> None:
@@ -287,6 +292,10 @@ class TestHost:
             answer = server.client.get(path, headers={"Host": host})
             assert (answer.status_code, answer.json()["error"]) == (421, "MisdirectedRequest")
             assert "QIUSUO_ALLOWED_HOSTS" in answer.json()["fix"]
+
+    def test_ipv6(self, server: WebServer) -> None:
+        for host in ("[::1]", "[::1]:8000", "[::1]:"):
+            assert server.client.get("/healthz", headers={"Host": host}).status_code == 200
 
     def test_configured_names(self) -> None:
         with WebServer.over("tavily", allowed_hosts="Search.Example.com") as server:
@@ -422,6 +431,14 @@ class TestBody:
             raw.sendall(b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\nabc")
             assert raw.recv(100).startswith(b"HTTP/1.1 413")
         assert server.client.get("/healthz").status_code == 200
+
+
+def test_metrics_do_not_grow_with_the_methods_of_strangers(server: WebServer) -> None:
+    for method in ("PROPFIND", "MKCOL", "REPORT", "NOTIFY"):
+        assert server.client.request(method, "/healthz").status_code == 405
+    counted = server.metrics()
+    assert 'method="other",route="/healthz",status="405"' in counted or 'method="other",route="other"' in counted
+    assert "PROPFIND" not in counted
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/nothing", "/api/engines", "/search"])

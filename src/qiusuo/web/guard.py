@@ -5,8 +5,9 @@ Plain ASGI, one layer, so that it costs next to nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,6 +31,8 @@ LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
 _LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
+_METHODS: Final = frozenset(HTTPMethod)
 _HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 _POLICY: Final = b"content-security-policy"
 _NOTHING: Final = (_POLICY, b"default-src 'none'; frame-ancestors 'none'")
@@ -119,7 +122,9 @@ class Guard:
                 said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
                 policy = () if said else (_NOTHING,)
                 message["headers"] = [*own, *_HEADERS, *policy]
-                self._metrics.request_ended(self._route(scope), scope["method"], message["status"])
+                # Not every word that strangers can think of becomes a time series.
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                self._metrics.request_ended(self._route(scope), method, message["status"])
             await send(message)
 
         headers = dict(scope["headers"])
@@ -161,9 +166,9 @@ class Guard:
 
 
 def _name_of(host: str) -> str:
-    """Return the name in a ``Host`` header, without its port."""
-    name, bracket, _ = host.rpartition("]")
-    return host_key(name if bracket else host.partition(":")[0])
+    """Return the name in a ``Host`` header, without its port; empty where there is none."""
+    found = _HOST.fullmatch(host)
+    return host_key(found[1]) if found else ""
 
 
 def _capped(receive: Receive, limit: int) -> Receive:
