@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+import qiusuo.web.door as door_module
 from qiusuo.web.auth import Tokens
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.door import AT_ONCE, LATE_SECONDS, MOST, Door
@@ -193,7 +194,7 @@ class TestGuesses:
 
     @pytest.mark.parametrize("by", ["header", "body", "header, with a body that cannot be read"])
     def test_tokens_in_a_body_count_too(self, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("qiusuo.web.door.LATE_SECONDS", 0.0)
+        monkeypatch.setattr(door_module, "LATE_SECONDS", 0.0)
         with WebServer.over("tavily", tokens=TOKENS) as server:
 
             def guess(token: str) -> httpx.Response:

@@ -140,7 +140,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses=error_responses(401, 403, 413, 421),
+        responses=error_responses(401, 403, 413, 421, 429),
         exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _broken},
     )
     app.backend = backend
