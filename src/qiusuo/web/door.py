@@ -161,5 +161,5 @@ def _too_many(seconds: int, *, hang_up: bool = False) -> Refusal:
         HTTPStatus.TOO_MANY_REQUESTS,
         "This token is not one of this server's, and too many wrong ones come from this address.",
         fix="Send a token of QIUSUO_TOKENS: a right one is served at any time.",
-        headers={"Retry-After": str(seconds)} | ({"Connection": "close"} if hang_up else {}),
+        headers={**unauthorized().headers, "Retry-After": str(seconds)} | ({"Connection": "close"} if hang_up else {}),
     )
