@@ -38,7 +38,7 @@ class Served:
 
     @property
     def options(self) -> dict[str, Any]:
-        return {"base_url": f"{self.web.url}/v1", "api_key": "tok", "max_retries": 0}
+        return {"base_url": f"{self.web.url}/v1", "api_key": "tok-0123456789abcdef", "max_retries": 0}
 
     @property
     def searches(self) -> int:

@@ -234,7 +234,7 @@ class TestExitCodes:
 
     @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
     def test_over_the_rate_limit(self, terminal: Terminal, tmp_path: Path) -> None:
-        from test_redis import RedisProcess
+        from redis_process import RedisProcess
 
         redis = RedisProcess(tmp_path)
         try:

@@ -12,6 +12,8 @@ from pydantic_settings import NoDecode
 # name:token, or a token without a colon; of what a client can send in a header.
 _TOKEN = re.compile(r"[^\s:,]+:[\x21-\x2b\x2d-\x7e]+|[\x21-\x2b\x2d-\x39\x3b-\x7e]+")
 
+SHORTEST_TOKEN = 16
+"""Characters. Of random ones these can never be guessed, however fast somebody tries."""
 
 THIS_MACHINE = "local"
 """Owns what is asked on this machine where there are no tokens."""
@@ -24,8 +26,9 @@ class ServerSettings(BaseModel):
     port: int = Field(8000, ge=0, le=65535, description="Port on which `qiusuo serve` listens; 0 takes a free one.")
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
-        description="Bearer tokens, as `name:token` or bare. When set, every endpoint but `/livez`, `/readyz` and "
-        "`/healthz` wants one, and searches are limited per name instead of per client address.",
+        description="Bearer tokens, as `name:token` or bare, of 16 characters or more; `qiusuo token` makes one. When "
+        "set, every endpoint but `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per name, not "
+        "per client address.",
     )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(
@@ -51,6 +54,8 @@ class ServerSettings(BaseModel):
     def _split_list(cls, value: Any) -> Any:
         if isinstance(value, SecretStr):
             value = value.get_secret_value()
+        elif isinstance(value, int):  # what pydantic-settings makes of a variable that has nothing but digits
+            value = str(value)
         parts = re.split("[,，]", value) if isinstance(value, str) else value
         if not isinstance(parts, list | tuple):
             return parts
@@ -62,6 +67,11 @@ class ServerSettings(BaseModel):
     def _check_tokens(cls, value: tuple[SecretStr, ...] | None) -> tuple[SecretStr, ...] | None:
         if not all(_TOKEN.fullmatch(token.get_secret_value()) for token in value or ()):
             raise ValueError("write name:token or token, in plain ASCII without blanks and commas")
+        # What stands behind the first colon, or all.
+        if any(len(token.get_secret_value().split(":", 1)[-1]) < SHORTEST_TOKEN for token in value or ()):
+            raise ValueError(
+                f"a token has fewer than {SHORTEST_TOKEN} characters and could be guessed: make one with 'qiusuo token'"
+            )
         names = [name for token in value or () for name, colon, _ in [token.get_secret_value().partition(":")] if colon]
         if any(name == THIS_MACHINE or is_loopback(name) for name in names):
             raise ValueError(

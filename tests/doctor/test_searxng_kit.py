@@ -29,11 +29,13 @@ from searxng_process import MISSING, PYTHON, LocalWeb, free_port, offline_settin
 needs_searxng = pytest.mark.skipif(not PYTHON.exists(), reason=MISSING)
 LOADER = """
 import json, sys
+import searx
 from searx import settings_loader
 settings, message = settings_loader.load_settings()
 named = {engine["name"]: engine for engine in settings["engines"]}
 wanted = sys.argv[1].split(",")
 print(json.dumps({"formats": settings["search"]["formats"], "server": settings["server"], "valkey": settings["valkey"],
+    "secret": searx.settings["server"]["secret_key"],
     "engines": {name: [named[name].get("engine"), named[name].get("disabled")] for name in wanted}}))
 """
 
@@ -67,25 +69,30 @@ class TestFiles:
             paths = kit.write(port=8099)
         finally:
             os.umask(before_mask)
-        assert [path.name for path in paths] == ["docker-compose.yml", "settings.yml", "limiter.toml"]
-        before = kit.settings.read_text()
+        assert [path.name for path in paths] == ["docker-compose.yml", "settings.yml", "limiter.toml", "searxng.env"]
+        before = kit.secret
         with pytest.raises(FilesExist) as caught:
             kit.write()
         assert caught.value.paths == paths
-        assert kit.settings.read_text() == before
+        assert kit.secret == before
+        kit.secrets.chmod(0o644)
         kit.write(force=True)
-        assert kit.settings.read_text() != before  # a new secret
+        assert kit.secret != before
         assert stat.S_IMODE(kit.path.stat().st_mode) == 0o700
         assert stat.S_IMODE(kit.settings.stat().st_mode) == 0o644  # also under a strict umask
+        # The container's user reads the settings, so the secret is not in them; only its owner reads that.
+        assert stat.S_IMODE(kit.secrets.stat().st_mode) == 0o600
+        assert kit.secret
+        assert not [path.name for path in paths if path != kit.secrets and kit.secret in path.read_text()]
 
     def test_each_secret_is_another_one(self, tmp_path: Path) -> None:
         secrets = set()
         for name in ("one", "two"):
             kit = KitFolder(tmp_path / name)
             kit.write()
-            secrets.add(yaml.safe_load(kit.settings.read_text())["server"]["secret_key"])
+            secrets.add(kit.secret)
         assert len(secrets) == 2
-        assert all(len(secret) == 64 for secret in secrets)
+        assert all(secret and len(secret) == 64 for secret in secrets)
 
     @pytest.mark.parametrize("limiter", [False, True])
     def test_compose_keeps_to_the_specification(self, tmp_path: Path, limiter: bool) -> None:
@@ -101,6 +108,8 @@ class TestFiles:
         assert service["ports"] == ["127.0.0.1:8123:8080"]
         assert any(volume.endswith(":/var/cache/searxng") for volume in service["volumes"])
         assert "/healthz" in service["healthcheck"]["test"][1]
+        # Compose itself reads it, as the user who calls it.
+        assert [kit.path / name for name in service["env_file"]] == [kit.secrets]
         assert compose["services"]["valkey"]["profiles"] == ([] if limiter else ["limiter"])
         for volume in service["volumes"]:
             source = volume.partition(":")[0]
@@ -114,7 +123,11 @@ class TestFiles:
         wanted = [engine["name"] for engine in yaml.safe_load(kit.settings.read_text())["engines"]]
         done = subprocess.run(  # noqa: S603 - the interpreter that scripts/searxng_env.py has made
             [PYTHON, "-c", LOADER, ",".join(wanted)],
-            env={"SEARXNG_SETTINGS_PATH": str(kit.settings), "PATH": os.environ["PATH"]},
+            env={
+                "SEARXNG_SETTINGS_PATH": str(kit.settings),
+                "PATH": os.environ["PATH"],
+                **dict(line.split("=", 1) for line in kit.secrets.read_text().splitlines() if not line.startswith("#")),
+            },
             capture_output=True,
             text=True,
             check=True,
@@ -124,6 +137,7 @@ class TestFiles:
         assert loaded["formats"] == ["html", "json"]
         assert loaded["server"]["limiter"] is limiter
         assert loaded["server"]["port"] == 8123
+        assert loaded["secret"] == kit.secret
         assert loaded["valkey"]["url"] == ("valkey://valkey:6379/0" if limiter else False)
         # Each is an engine that SearXNG has, now switched on.
         assert all(module and disabled is False for module, disabled in loaded["engines"].values())

@@ -96,4 +96,5 @@ def test_the_template_is_read_as_it_is_meant(tmp_path: Path) -> None:
     text = template("settings.yml").replace("${port}", "8080").replace("${limiter}", "false")
     file = written(tmp_path, text.replace("${valkey_url}", "false"))
     assert file.formats == ("html", "json")
-    assert (file.port, file.uses_defaults, file.has_default_secret) == (8080, True, False)
+    # Its secret stands in a file of its own.
+    assert (file.port, file.uses_defaults, file.has_default_secret) == (8080, True, True)

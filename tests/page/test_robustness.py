@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from page_world import DESKTOP, PageWorld, Screen, screen, with_own_browser
+from qiusuo.web import door
 from scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
@@ -206,8 +208,12 @@ def test_reading_further_up_is_not_disturbed(chromium: Browser) -> None:
         assert page.page.evaluate(left) < 5
 
 
-def test_a_server_with_tokens_asks_for_one(chromium: Browser) -> None:
-    with PageWorld(tokens=["alice:tok-alice"]) as world:
+@pytest.mark.parametrize("guessed", [False, True], ids=["", "while others guess"])
+def test_a_server_with_tokens_asks_for_one(chromium: Browser, guessed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if guessed:  # every wrong token is one too many
+        monkeypatch.setattr(door, "AT_ONCE", 0)
+        monkeypatch.setattr(door, "MOST", 0)
+    with PageWorld(tokens=["alice:tok-alice-0123456789"]) as world:
         context = chromium.new_context(viewport=DESKTOP, locale="zh-CN")
         page = Screen(context.new_page(), world)
         page.page.goto(world.url)
@@ -216,7 +222,7 @@ def test_a_server_with_tokens_asks_for_one(chromium: Browser) -> None:
         dialog.get_by_label("访问令牌").fill("wrong")
         dialog.get_by_role("button", name="进入").click()
         expect(dialog).to_contain_text("令牌不正确")
-        dialog.get_by_label("访问令牌").fill("tok-alice")
+        dialog.get_by_label("访问令牌").fill("tok-alice-0123456789")
         dialog.get_by_role("button", name="进入").click()
         expect(dialog).to_have_count(0)
         page.turn_search_on()

@@ -152,8 +152,8 @@ class TestTurn:
     )
     def test_as_many_as_it_can(self, limit: str, status: int, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"qiusuo.chat.conversations.{limit}", 0)
-        with page(tokens="ann:tok") as it:
-            it.client.headers["Authorization"] = "Bearer tok"
+        with page(tokens="ann:tok-0123456789abcdef") as it:
+            it.client.headers["Authorization"] = "Bearer tok-0123456789abcdef"
             refused = it.client.post(f"/api/chat/sessions/{it.new()}/turns", json={"text": "问题"})
         assert (refused.status_code, refused.headers["retry-after"]) == (status, "5")
         assert refused.json()["error"] == error
@@ -240,11 +240,11 @@ class TestSessions:
             assert it.show(session)["turns"] == []
 
     def test_others_do_not_see_them(self) -> None:
-        with page(Reply.text("秘密"), tokens="ann:token-a,bob:token-b") as it:
-            it.client.headers["Authorization"] = "Bearer token-a"
+        with page(Reply.text("秘密"), tokens="ann:token-a-0123456789,bob:token-b-0123456789") as it:
+            it.client.headers["Authorization"] = "Bearer token-a-0123456789"
             session = it.new()
             it.ask(session, "问题")
-            it.client.headers["Authorization"] = "Bearer token-b"
+            it.client.headers["Authorization"] = "Bearer token-b-0123456789"
             assert it.client.get(f"/api/chat/sessions/{session}").status_code == 404
             assert it.client.get("/api/chat/sessions").json()["sessions"] == []
             assert it.client.delete(f"/api/chat/sessions/{session}").status_code == 404

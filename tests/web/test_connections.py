@@ -18,6 +18,7 @@ import pytest
 
 from qiusuo.testing import Fault
 from qiusuo.web import connections
+from qiusuo.web.auth import network_of
 from web_server import WebServer
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="memory and limits are read as on Linux")
@@ -260,8 +261,8 @@ class TestNumber:
             ("::ffff:192.0.2.7", "192.0.2.7"),
             ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
             ("fe80::1%eth0", "fe80::/64"),
-            ("", ""),
+            ("", "unknown"),
         ],
     )
     def test_what_counts_as_one_address(self, address: str, network: str) -> None:
-        assert connections.network_of(address) == network
+        assert network_of(address) == network

@@ -15,7 +15,7 @@ from web_server import WebServer, page_site
 # One process for all, also where pytest-xdist spreads the tests: litellm alone takes seconds to import.
 pytestmark = pytest.mark.xdist_group("drop-in-clients")
 
-TOKEN = "tok-drop-in"
+TOKEN = "tok-drop-in-0123456789"
 QUERY = "大模型 智能体 & agents"
 
 

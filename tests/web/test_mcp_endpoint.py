@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx
+import httpx2
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from qiusuo.testing import Fault
 from qiusuo.web.mcp import mcp_extension
+from qiusuo.web.mcp_sessions import SessionLimits
 from web_server import WebServer
 
 pytestmark = pytest.mark.xdist_group("mcp")
@@ -70,7 +77,107 @@ async def test_searches_count_against_the_callers_limit() -> None:
 
 
 def test_the_guard_stands_before_it() -> None:
-    with WebServer.over("tavily", extensions=[mcp_extension], tokens="ada:secret-token") as server:
+    with WebServer.over("tavily", extensions=[mcp_extension], tokens="ada:secret-token-0123456789") as server:
         assert httpx.post(f"{server.url}/mcp", json={}).status_code == 401
     with WebServer.over("tavily", extensions=[mcp_extension]) as server:
         assert httpx.post(f"{server.url}/mcp", json={}, headers={"Host": "evil.example"}).status_code == 421
+
+
+ADA, BOB = "ada-0123456789abcdef", "bob-0123456789abcdef"
+ADA_TOO = "ada-too-0123456789abcdef"
+TOKENS = f"ada:{ADA},ada:{ADA_TOO},bob:{BOB}"
+
+
+class Caller:
+    """Speaks the protocol by hand, with one token."""
+
+    def __init__(self, server: WebServer, token: str) -> None:
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        self.http = httpx.Client(base_url=server.url, headers=headers, timeout=20, trust_env=False)
+
+    def open(self) -> str:
+        answer = self.try_to_open()
+        assert answer.status_code == 200
+        return answer.headers["mcp-session-id"]
+
+    def try_to_open(self) -> httpx.Response:
+        about = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }
+        return self.http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about})
+
+    def ping(self, session: str) -> int:
+        body = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        return self.http.post("/mcp", json=body, headers={"Mcp-Session-Id": session}).status_code
+
+    def end(self, session: str) -> int:
+        return self.http.delete("/mcp", headers={"Mcp-Session-Id": session}).status_code
+
+
+@contextmanager
+def sessions(*tokens: str, **limits: Any) -> Iterator[tuple[WebServer, list[Caller]]]:
+    """Give a server with limits on sessions, and a caller for each token."""
+    extension = partial(mcp_extension, limits=SessionLimits(**limits))
+    with WebServer.over("tavily", extensions=[extension], tokens=TOKENS) as server:
+        callers = [Caller(server, token) for token in tokens]
+        yield server, callers
+        for caller in callers:
+            caller.http.close()
+
+
+class TestSessions:
+    def test_a_session_belongs_to_its_token(self) -> None:
+        with sessions(ADA, ADA_TOO, BOB) as (_, (ada, ada_too, bob)):
+            session = ada.open()
+            assert [bob.ping(session), bob.end(session), ada_too.ping(session)] == [404, 404, 404]
+            assert bob.ping("no-such-session") == 404  # the same words as for one that is not there
+            assert ada.ping(session) == 200
+            assert ada.end(session) == 200
+            assert ada.ping(session) == 404
+
+    def test_the_oldest_idle_one_makes_room_for_a_users_next(self) -> None:
+        with sessions(ADA, BOB, per_user=3) as (_, (ada, bob)):
+            kept = bob.open()
+            opened = [ada.open() for _ in range(3)]
+            assert ada.ping(opened[0]) == 200  # used again, so another is the oldest
+            opened.append(ada.open())
+            assert [ada.ping(session) for session in opened] == [200, 404, 200, 200]
+            assert bob.ping(kept) == 200
+
+    def test_so_it_is_for_all_together(self) -> None:
+        with sessions(ADA, BOB, in_all=3) as (_, (ada, bob)):
+            first = bob.open()
+            more = [ada.open() for _ in range(3)]
+            assert bob.ping(first) == 404
+            assert [ada.ping(session) for session in more] == [200, 200, 200]
+
+    def test_those_in_use_are_left_alone(self) -> None:
+        with sessions(ADA, BOB, per_user=2) as (_, (ada, bob)), ExitStack() as streams:
+            for session in (ada.open(), ada.open()):
+                stream = ada.http.stream("GET", "/mcp", headers={"Mcp-Session-Id": session})
+                assert streams.enter_context(stream).status_code == 200
+            refused = ada.try_to_open()
+            assert (refused.status_code, refused.json()["error"]) == (429, "TooManyRequests")
+            assert refused.headers["retry-after"]
+            assert bob.open()
+
+    def test_idle_ones_end(self) -> None:
+        with sessions(ADA, idle_seconds=0.2) as (_, [ada]):
+            session = ada.open()
+            time.sleep(0.5)  # the SDK takes no other clock, and every look would count as use
+            assert ada.ping(session) == 404
+
+    @pytest.mark.parametrize("mode", ["auto", "legacy"])
+    async def test_a_real_client_works_while_others_are_abandoned(self, mode: Any) -> None:
+        with sessions(ADA, per_user=5) as (server, [abandoning]):
+            headers = {"Authorization": f"Bearer {ADA}"}
+            async with httpx2.AsyncClient(headers=headers) as http:
+                transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
+                async with Client(transport, mode=mode) as client:
+                    for number in range(4):
+                        for _ in range(6):
+                            await anyio.to_thread.run_sync(abandoning.open)
+                        result = await client.call_tool("web_search", {"query": f"q{number}"})
+                        assert not result.is_error

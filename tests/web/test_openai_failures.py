@@ -124,10 +124,10 @@ class TestFailures:
         gate = Gate()
         reply = Reply.text("first", gate, "end")
         with (
-            serving(reply, Reply.text("next"), tokens="ann:tok") as served,
+            serving(reply, Reply.text("next"), tokens="ann:tok-0123456789abcdef") as served,
             OpenAI(**served.options) as client,
         ):
-            served.web.client.headers["Authorization"] = "Bearer tok"
+            served.web.client.headers["Authorization"] = "Bearer tok-0123456789abcdef"
             stream = client.chat.completions.create(
                 model="qiusuo-chat", messages=user(), stream=True, extra_body={"search": False}
             )
@@ -157,7 +157,7 @@ def cut(raw: bytes, size: int = 64 * 1024) -> list[bytes]:
 
 class TestGuard:
     def test_the_key_is_a_token(self) -> None:
-        with serving(Reply.text("hi"), tokens="ann:tok") as served:
+        with serving(Reply.text("hi"), tokens="ann:tok-0123456789abcdef") as served:
             with OpenAI(**served.options) as client:
                 assert client.models.list().data
                 assert client.chat.completions.create(model="qiusuo-chat", messages=user()).choices
@@ -169,7 +169,10 @@ class TestGuard:
 
     def test_its_user_may_search_so_often(self) -> None:
         replies = Reply.text("one"), Reply.text("two")
-        with serving(*replies, tokens="ann:tok", rate_limit=1) as served, OpenAI(**served.options) as client:
+        with (
+            serving(*replies, tokens="ann:tok-0123456789abcdef", rate_limit=1) as served,
+            OpenAI(**served.options) as client,
+        ):
             client.chat.completions.create(model="qiusuo-chat", messages=user("first"))
             second = client.chat.completions.create(model="qiusuo-chat", messages=user("second"))
         assert second.model_dump()["qiusuo"]["notices"][0]["code"] == "user_rate_limited"

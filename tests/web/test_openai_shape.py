@@ -378,7 +378,11 @@ class TestOtherClients:
         litellm: Any = pytest.importorskip("litellm", reason="litellm is not installed")
         monkeypatch.setattr(litellm, "suppress_debug_info", True)
         with serving(SEARCHED, SEARCHED, Reply.error(401)) as served:
-            options = {"model": "openai/qiusuo-chat", "api_base": f"{served.web.url}/v1", "api_key": "tok"}
+            options = {
+                "model": "openai/qiusuo-chat",
+                "api_base": f"{served.web.url}/v1",
+                "api_key": "tok-0123456789abcdef",
+            }
             answer = litellm.completion(messages=user(), max_retries=0, **options)
             content = answer.choices[0].message.content
             pieces = list(litellm.completion(messages=user(), stream=True, max_retries=0, **options))

@@ -82,8 +82,8 @@ def test_every_status_has_its_schema(document: Any) -> None:
 
 def test_tokens_are_part_of_it(document: Any) -> None:
     assert document["security"] == [{}, {"token": []}]
-    with WebServer.over("tavily", tokens="a:b") as guarded:
-        headers = {"Authorization": "Bearer b"}
+    with WebServer.over("tavily", tokens="a:tok-0123456789abcdef") as guarded:
+        headers = {"Authorization": "Bearer tok-0123456789abcdef"}
         protected = httpx.get(f"{guarded.url}/openapi.json", headers=headers, trust_env=False).json()
     assert protected["security"] == [{"token": []}]
     assert protected["paths"]["/healthz"]["get"]["security"] == []

@@ -115,7 +115,7 @@ class TestFiles:
 
 class TestTokens:
     def test_the_page_and_the_docs_are_open_and_nothing_else_is(self) -> None:
-        with WebServer.over("searxng", tokens=["tok"]) as server:
+        with WebServer.over("searxng", tokens=["tok-0123456789abcdef"]) as server:
             for path in ("/", f"{page_files().root}main.js", "/docs", "/docs/usage"):
                 assert server.client.get(path).status_code == 200, path
                 assert server.client.post(path).status_code in {401, 405}, path

@@ -85,11 +85,11 @@ class TestProcess:
             process.wait(10)
 
     def test_tokens_from_the_environment(self) -> None:
-        with serving("--host", EVERYWHERE, QIUSUO_TOKENS="alice:tok") as (_, url):
+        with serving("--host", EVERYWHERE, QIUSUO_TOKENS="alice:tok-0123456789abcdef") as (_, url):
             own = url.replace(EVERYWHERE, "127.0.0.1")
             assert get(f"{own}/healthz").status_code == 200
             assert get(f"{own}/api/engines").status_code == 401
-            assert get(f"{own}/api/engines", Authorization="Bearer tok").status_code == 200
+            assert get(f"{own}/api/engines", Authorization="Bearer tok-0123456789abcdef").status_code == 200
 
     def test_headers_of_proxies_do_not_change_who_asks(self) -> None:
         with (
@@ -128,7 +128,7 @@ class TestRefusals:
             {"host": "127.0.0.1"},
             {"host": "localhost"},
             {"host": "127.0.0.9"},
-            {"host": EVERYWHERE, "tokens": "a:b"},
+            {"host": EVERYWHERE, "tokens": "a:tok-0123456789abcdef"},
             {"host": EVERYWHERE, "allow_open": True},
         ],
     )
@@ -182,12 +182,44 @@ class TestRefusals:
 
 
 def test_the_settings_do_not_show_tokens() -> None:
-    settings = Settings.load(tokens="alice:tok-1, tok-2，王:tok-3")
-    assert [token.get_secret_value() for token in settings.tokens or ()] == ["alice:tok-1", "tok-2", "王:tok-3"]
+    settings = Settings.load(tokens="alice:tok-1-0123456789abc, tok-2-0123456789abc，王:tok-3-0123456789abc")
+    assert [token.get_secret_value() for token in settings.tokens or ()] == [
+        "alice:tok-1-0123456789abc",
+        "tok-2-0123456789abc",
+        "王:tok-3-0123456789abc",
+    ]
     assert "tok-" not in repr(settings) + str(settings.model_dump())
 
 
-@pytest.mark.parametrize("tokens", ["name:", ":tok", "two words", "tök", ["a,b"]])
+def qiusuo(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that ends by itself."""
+    return subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "qiusuo", *arguments],
+        env={**os.environ, "QIUSUO_LANG": "en", **environment},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("tokens", ["1", "ada:geheim", "ada:123456789abcdef", "long-enough-0123456789,bob:kurz"])
+def test_short_tokens_are_refused_at_the_start(tokens: str) -> None:
+    done = qiusuo("serve", "--port", "0", QIUSUO_TOKENS=tokens)
+    assert done.returncode == Exit.NOT_CONFIGURED
+    assert "fewer than 16 characters" in done.stderr
+    assert "qiusuo token" in done.stderr
+    assert not [secret for secret in ("geheim", "123456789abcdef", "kurz") if secret in done.stderr]
+    # What it says works in that state, and gives one that is accepted.
+    made = qiusuo("token", QIUSUO_TOKENS=tokens)
+    assert made.returncode == 0
+    assert Settings.load(tokens=f"ada:{made.stdout.strip()}").tokens
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    ["name:", ":tok-0123456789abcdef", "two words 0123456789", "tök-0123456789abcdef", ["tok-01234567,9abcdef"]],
+)
 def test_tokens_that_no_client_could_send(tokens: object) -> None:
     with pytest.raises(ConfigurationError, match="tokens"):
         Settings.load(tokens=tokens)
@@ -230,5 +262,5 @@ def test_answers_that_run_end_in_good_order(tmp_path: Path) -> None:
 def test_a_token_s_name_is_not_that_of_this_machine(name: str) -> None:
     # Its holder would be taken for everybody who asks without tokens, and be shown their conversations.
     with pytest.raises(ConfigurationError, match="take another name") as told:
-        Settings.load(tokens=f"{name}:tok-1")
-    assert "tok-1" not in str(told.value)
+        Settings.load(tokens=f"{name}:tok-1-0123456789abc")
+    assert "tok-1-0123456789abc" not in str(told.value)

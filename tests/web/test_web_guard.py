@@ -19,9 +19,9 @@ from qiusuo.web.guard import MAX_BODY_BYTES
 from web_server import WebServer
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - said in settings and headers; the tests listen on loopback
-TOKENS = "alice:tok-alice,tok-bare"
-ALICE = {"Authorization": "Bearer tok-alice"}
-BARE = {"Authorization": "bearer tok-bare"}
+TOKENS = "alice:tok-alice-0123456789,tok-bare-0123456789"
+ALICE = {"Authorization": "Bearer tok-alice-0123456789"}
+BARE = {"Authorization": "bearer tok-bare-0123456789"}
 # Every endpoint but /healthz, with a request that it would answer well.
 ENDPOINTS: list[tuple[str, str, dict[str, Any]]] = [
     ("POST", "/api/search", {"json": {"query": "x"}}),
@@ -42,7 +42,7 @@ def server() -> Iterator[WebServer]:
         yield server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def guarded() -> Iterator[WebServer]:
     with WebServer.over("tavily", tokens=TOKENS) as server:
         yield server
@@ -55,11 +55,11 @@ class TestTokens:
     ) -> None:
         for headers in (
             {},
-            {"Authorization": "Bearer tok-alic"},
+            {"Authorization": "Bearer tok-alice-012345678"},
             {"Authorization": "Bearer"},
-            {"Authorization": "Bearer alice:tok-alice"},
-            {"Authorization": "Basic tok-alice"},
-            {"X-Token": "tok-alice"},
+            {"Authorization": "Bearer alice:tok-alice-0123456789"},
+            {"Authorization": "Basic tok-alice-0123456789"},
+            {"X-Token": "tok-alice-0123456789"},
         ):
             answer = guarded.client.request(method, path, headers=headers, **options)
             assert answer.status_code == 401
@@ -79,7 +79,7 @@ class TestTokens:
     @pytest.mark.parametrize("path", ["/tavily/search", "/tavily/extract"])
     def test_old_clients_of_tavily_send_it_in_the_body(self, guarded: WebServer, path: str) -> None:
         body = {"query": "x", "urls": "http://127.0.0.1/"}
-        assert guarded.client.post(path, json={**body, "api_key": "tok-alice"}).status_code == 200
+        assert guarded.client.post(path, json={**body, "api_key": "tok-alice-0123456789"}).status_code == 200
         refused = guarded.client.post(path, json={**body, "api_key": "tvly-other"})
         assert refused.status_code == 401
         assert "token" in refused.json()["detail"]["error"]
@@ -89,18 +89,19 @@ class TestTokens:
         assert guarded.client.post("/tavily/search", content=b"{", headers=ALICE).status_code == 400
 
     def test_the_limit_counts_by_name(self) -> None:
-        with WebServer.over("tavily", tokens="alice:one,alice:two,bob:three,four", rate_limit=2) as server:
+        one, two, three, four = (f"tok-{number}-0123456789" for number in ("one", "two", "three", "four"))
+        with WebServer.over("tavily", tokens=f"alice:{one},alice:{two},bob:{three},{four}", rate_limit=2) as server:
 
             def status(token: str, query: str) -> int:
                 headers = {"Authorization": f"Bearer {token}"}
                 return server.client.post("/api/search", json={"query": query}, headers=headers).status_code
 
-            alice = [status("one", "a"), status("two", "b"), status("one", "c"), status("two", "d")]
+            alice = [status(one, "a"), status(two, "b"), status(one, "c"), status(two, "d")]
             assert alice == [200, 200, 429, 429]
-            assert [status("three", "e"), status("three", "f"), status("three", "g")] == [200, 200, 429]
-            assert [status("four", "h"), status("four", "i"), status("four", "j")] == [200, 200, 429]
+            assert [status(three, "e"), status(three, "f"), status(three, "g")] == [200, 200, 429]
+            assert [status(four, "h"), status(four, "i"), status(four, "j")] == [200, 200, 429]
             # In the body it is the same user.
-            body = {"query": "k", "api_key": "one"}
+            body = {"query": "k", "api_key": one}
             assert server.client.post("/tavily/search", json=body).status_code == 429
 
     def test_without_tokens_any_is_taken(self, server: WebServer) -> None:
@@ -128,7 +129,7 @@ class TestTokens:
             assert seen == ["started"]
             assert server.client.get("/whoami").status_code == 401
             assert server.client.get("/whoami", headers=ALICE).text == "alice"
-            short = sha256(b"tok-bare").hexdigest()[:8]
+            short = sha256(b"tok-bare-0123456789").hexdigest()[:8]
             assert server.client.get("/whoami", headers=BARE).text == f"token-{short}"
             counted = server.client.get("/metrics", headers=ALICE).text
             assert 'qiusuo_http_requests_total{method="GET",route="/whoami",status="200"} 2.0' in counted
@@ -150,6 +151,11 @@ class TestHost:
             EVERYWHERE,
             "",
             "evil@localhost",
+            "[::1]evil.example",
+            "[::1].evil.example:80",
+            "::1",
+            "]localhost[",
+            "localhost:evil.example",
         ],
     )
     def test_another_name_is_dns_rebinding(self, server: WebServer, host: str) -> None:
@@ -157,6 +163,10 @@ class TestHost:
             answer = server.client.get(path, headers={"Host": host})
             assert (answer.status_code, answer.json()["error"]) == (421, "MisdirectedRequest")
             assert "QIUSUO_ALLOWED_HOSTS" in answer.json()["fix"]
+
+    def test_ipv6(self, server: WebServer) -> None:
+        for host in ("[::1]", "[::1]:8000", "[::1]:"):
+            assert server.client.get("/healthz", headers={"Host": host}).status_code == 200
 
     def test_configured_names(self) -> None:
         with WebServer.over("tavily", allowed_hosts="Search.Example.com") as server:
@@ -195,9 +205,54 @@ class TestOtherSites:
         headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
         assert server.client.get("/search?q=forged&format=json", headers=headers).status_code == 403
 
-    def test_links_and_own_pages_can(self, server: WebServer) -> None:
+    # tests/page/test_other_sites.py lets a real browser try them; these are what other browsers send.
+    @pytest.mark.parametrize("path", ["/search?q=forged&format=json", "/?q=forged&format=json"])
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            *({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": dest}
+              for dest in ("iframe", "frame", "object", "embed", "document", "fencedframe")),
+            {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-User": "?1"},
+            {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors"},
+            {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:3000"},
+            {"Sec-Fetch-Site": "something-new"},
+            {"Sec-Fetch-Site": "none", "Sec-Purpose": "prefetch;prerender"},
+            {"Purpose": "prefetch"},
+            {"X-Moz": "prefetch"},
+            {"Referer": "https://evil.example/page"},
+            {"Referer": "http://localhost:3000/"},
+            {"Referer": "about:blank"},
+            {"User-Agent": "Mozilla/5.0 (Macintosh) Version/15.6 Safari/605.1.15", "Accept-Language": "en"},
+        ],
+    )  # fmt: skip
+    def test_nor_can_any_other_way(self, server: WebServer, path: str, headers: dict[str, str]) -> None:
+        before = server.world.requests("tavily")
+        assert server.client.get(path, headers=headers).status_code == 403
+        assert server.world.requests("tavily") == before
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+            {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"},
+            {"User-Agent": "Mozilla/5.0 (compatible; some program)"},
+            {},
+        ],
+    )
+    def test_programs_and_typed_addresses_can(self, server: WebServer, headers: dict[str, str]) -> None:
+        assert server.client.get("/search?q=wanted&format=json", headers=headers).status_code == 200
+
+    def test_pages_can_be_linked_but_not_framed(self, server: WebServer) -> None:
         link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-        assert server.client.get("/healthz", headers=link).status_code == 200
+        for path in ("/", "/docs", "/docs/tools", "/healthz"):
+            for more in ({}, {"Sec-Fetch-Dest": "document"}, {"Sec-Purpose": "prefetch", "Sec-Fetch-Dest": "document"}):
+                answer = server.client.get(path, headers={**link, **more})
+                assert answer.status_code == 200
+                assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+            for dest in ("iframe", "frame", "object", "embed"):
+                assert server.client.get(path, headers={**link, "Sec-Fetch-Dest": dest}).status_code == 403
+
+    def test_links_and_own_pages_can(self, server: WebServer) -> None:
         own = {"Sec-Fetch-Site": "same-origin", "Origin": server.url}
         assert server.client.post("/api/search", json={"query": "own page"}, headers=own).status_code == 200
 
@@ -205,6 +260,8 @@ class TestOtherSites:
         with WebServer.over("tavily", allowed_hosts="search.example.com") as server:
             headers = {"Origin": "https://search.example.com"}
             assert server.client.post("/api/search", json={"query": "x"}, headers=headers).status_code == 200
+            another_program = {"Origin": "http://search.example.com:3000"}
+            assert server.client.post("/api/search", json={"query": "x"}, headers=another_program).status_code == 403
 
     def test_with_a_token_it_is_no_forgery(self, guarded: WebServer) -> None:
         headers = {**ALICE, "Origin": "https://app.example"}
@@ -245,6 +302,14 @@ class TestBody:
             raw.sendall(b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\nabc")
             assert raw.recv(100).startswith(b"HTTP/1.1 413")
         assert server.client.get("/healthz").status_code == 200
+
+
+def test_metrics_do_not_grow_with_the_methods_of_strangers(server: WebServer) -> None:
+    for method in ("PROPFIND", "MKCOL", "REPORT", "NOTIFY"):
+        assert server.client.request(method, "/healthz").status_code == 405
+    counted = server.metrics()
+    assert 'method="other",route="/healthz",status="405"' in counted or 'method="other",route="other"' in counted
+    assert "PROPFIND" not in counted
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/nothing", "/api/engines", "/search"])

@@ -193,6 +193,14 @@ def serve(
     raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log))
 
 
+@app.command(epilog="Exit codes: 0 done, 2 wrong usage.")
+def token() -> None:
+    """Make a token for QIUSUO_TOKENS. 生成一个可用于 QIUSUO_TOKENS 的令牌。"""
+    import secrets  # noqa: PLC0415 - loaded when used
+
+    typer.echo(secrets.token_urlsafe(24))
+
+
 @app.command(epilog="Exit codes: 0 all is well, 1 it works, with warnings, 2 wrong usage, 3 something does not work.")
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,

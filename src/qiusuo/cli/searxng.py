@@ -85,7 +85,7 @@ def _serve(words: Words, python: Path, kit: KitFolder, port: int) -> Exit:
     log = data_folder() / "searxng" / "searxng.log"
     err = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
-        with sigterm_as_interrupt(), running(python, kit.settings, port, log) as process:
+        with sigterm_as_interrupt(), running(python, kit.settings, port, log, secret=kit.secret) as process:
             with err.status(words("searxng_starting")):
                 wait_until_healthy(process, port, log)
             typer.echo(words("searxng_up", url=f"http://{HOST}:{port}", log=log))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import socket
 from contextlib import suppress
@@ -29,6 +30,9 @@ def run_serve(*, host: str | None, port: int | None, allow_open: bool, access_lo
     """Serve until told to stop; return the exit code."""
     words = words_for_terminal()
     err = Console(stderr=True, highlight=False, soft_wrap=True)
+    ours = logging.getLogger("qiusuo")
+    if not ours.isEnabledFor(logging.WARNING):  # nobody sits before a server: what it warns of must be in its log
+        ours.setLevel(logging.WARNING)
     given: dict[str, Any] = {"host": host, "port": port, "allow_open": allow_open or None}
     try:
         settings = Settings.load(**{name: value for name, value in given.items() if value is not None})

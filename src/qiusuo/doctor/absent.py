@@ -96,7 +96,7 @@ def _file_cause(context: Context) -> Finding | None:
         return Finding("searxng.settings_file", Level.PROBLEM, {"file": path, "message": str(error)})
     if not file.uses_defaults:
         return Finding("searxng.no_defaults", Level.PROBLEM, {"file": path}, context.start_commands)
-    if file.has_default_secret:
+    if file.has_default_secret and context.kit.secret is None:
         commands = (context.fix_command, *context.start_commands)
         return Finding("searxng.secret", Level.PROBLEM, {"file": path}, commands)
     return None

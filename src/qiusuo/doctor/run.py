@@ -11,6 +11,7 @@ from typing import Final
 from qiusuo.config import Settings
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.database import check_database
+from qiusuo.doctor.files import check_files
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
@@ -27,6 +28,7 @@ Progress = Callable[[str], None]
 # A new check is one function and one line here.
 CHECKS: Final[Mapping[str, Check]] = {
     "settings": check_settings,
+    "files": check_files,
     "search": check_search,
     "searxng": check_searxng,
     "providers": check_providers,

@@ -37,6 +37,18 @@ _OTHER_TEXTS: Final[Mapping[str, Texts]] = {
         Wording("{variable} 的值无效，改用了默认值 {used}", "{message}", "改正或取消该设置。"),
         Wording("{variable} is not valid; the default {used} is used", "{message}", "Correct or unset it."),
     ),
+    "files.readable": Texts(
+        Wording(
+            "{file} 中有密钥或令牌，但本机其他用户可以读取（权限 {mode}）",
+            "能登录本机的人都能拿到它们。",
+            "只允许自己读取；若他人可能已经看过，请更换这些密钥。",
+        ),
+        Wording(
+            "{file} holds keys or tokens, and other users of this machine can read it (mode {mode})",
+            "Whoever can log in here can take them.",
+            "Let nobody else read it; change the keys if somebody may have seen them.",
+        ),
+    ),
     "provider.ok": Texts(Wording("{label}：密钥有效"), Wording("{label}: the key is accepted")),
     "provider.usage": Texts(
         Wording("{label}：密钥有效，已用 {used} / {limit}"),

@@ -215,15 +215,10 @@ class SearchEngine(ABC):
         source: str = "",
     ) -> SearchResultItem | None:
         """Build one clean result; None without a web address."""
-        if not isinstance(url, str):
+        address = web_address(url)
+        if address is None:
             return None
-        if found := _PLAIN_URL(url):
-            host = found[1].removeprefix("www.")
-        elif url.startswith(("http://", "https://")):
-            url = visible(url.strip())
-            host = domain_of(url)
-        else:
-            return None
+        url, host = address
         return SearchResultItem(
             clean(title, MAX_TITLE_CHARS) or url,
             url,
@@ -233,6 +228,18 @@ class SearchEngine(ABC):
             float(score) if isinstance(score, (int, float)) else None,
             self._finders,
         )
+
+
+def web_address(url: object) -> tuple[str, str] | None:
+    """Return the address of a result and its host; None for what is no address of the web."""
+    if not isinstance(url, str):
+        return None
+    if found := _PLAIN_URL(url):
+        return url, found[1].removeprefix("www.")
+    if not url.startswith(("http://", "https://")):
+        return None
+    url = visible(url.strip())
+    return url, domain_of(url)
 
 
 class HttpEngine(SearchEngine):

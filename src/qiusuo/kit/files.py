@@ -16,6 +16,8 @@ from qiusuo.folders import data_folder
 COMPOSE: Final = "docker-compose.yml"
 SETTINGS: Final = "settings.yml"
 LIMITER: Final = "limiter.toml"
+SECRETS: Final = "searxng.env"
+SECRET_VARIABLE: Final = "SEARXNG_SECRET"  # noqa: S105 - its name
 DEFAULT_PORT: Final = 8080
 _SECRET_BYTES: Final = 32
 
@@ -43,6 +45,20 @@ class KitFolder:
         return self.path / SETTINGS
 
     @property
+    def secrets(self) -> Path:
+        return self.path / SECRETS
+
+    @property
+    def secret(self) -> str | None:
+        """SearXNG's secret, where it stands in a file of its own."""
+        try:
+            lines = self.secrets.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+        found = (line.partition("=") for line in lines)
+        return next((value.strip() for name, _, value in found if name.strip() == SECRET_VARIABLE), None) or None
+
+    @property
     def exists(self) -> bool:
         return self.settings.is_file()
 
@@ -53,7 +69,7 @@ class KitFolder:
             FilesExist: some are there, and ``force`` is not set.
             OSError: the folder cannot be written.
         """
-        paths = tuple(self.path / name for name in (COMPOSE, SETTINGS, LIMITER))
+        paths = tuple(self.path / name for name in (COMPOSE, SETTINGS, LIMITER, SECRETS))
         taken = tuple(path for path in paths if path.exists())
         if taken and not force:
             raise FilesExist(taken)
@@ -65,11 +81,13 @@ class KitFolder:
             # A service without a profile is always started, one with a profile only when that is asked for.
             "valkey_profiles": "[]" if limiter else "[limiter]",
         }
-        # The secret is for its owner alone, hence the folder's mode; the container's user must read the files.
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         for path in paths:
-            path.write_text(Template(template(path.name)).substitute(values), encoding="utf-8")
-            path.chmod(0o644)
+            # The secret is for its owner alone, who starts the container; the container's own user must read the rest.
+            mode = 0o600 if path.name == SECRETS else 0o644
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as out:
+                path.chmod(mode)  # also where the file was there already, or the umask is strict
+                out.write(Template(template(path.name)).substitute(values))
         return paths
 
 

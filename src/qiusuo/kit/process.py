@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from qiusuo.kit.files import SECRET_VARIABLE
+
 HOST: Final = "127.0.0.1"
 START_TIMEOUT: Final = 90.0
 STOP_TIMEOUT: Final = 5.0
@@ -31,8 +33,13 @@ def port_is_free(port: int) -> bool:
 
 
 @contextmanager
-def running(python: Path, settings: Path, port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run SearXNG until the block ends. It listens on this machine only; its output goes to ``log``."""
+def running(
+    python: Path, settings: Path, port: int, log: Path, *, secret: str | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run SearXNG until the block ends. It listens on this machine only; its output goes to ``log``.
+
+    Without a ``secret`` it takes the one in its settings.
+    """
     # A proxy variable stays: SearXNG may need it to reach the search sites.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SEARXNG_")} | {
         "SEARXNG_SETTINGS_PATH": str(settings),
@@ -42,6 +49,8 @@ def running(python: Path, settings: Path, port: int, log: Path) -> Iterator[subp
         "SEARXNG_LIMITER": "false",
         "PYTHONUNBUFFERED": "1",
     }
+    if secret:
+        environment[SECRET_VARIABLE] = secret
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - the interpreter that we have made

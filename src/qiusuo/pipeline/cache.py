@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import threading
 import time
 from collections import OrderedDict
@@ -14,9 +13,11 @@ import orjson
 
 from qiusuo.engines.base import Storing
 from qiusuo.models import SearchResponse
+from qiusuo.pipeline.stored import MAX_ENTRY_BYTES, read_entry
 from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
 
-logger = logging.getLogger(__name__)
+# Between machines that share a Redis, in seconds.
+_CLOCKS_DIFFER = 300.0
 
 
 class CacheEntry(NamedTuple):
@@ -28,17 +29,22 @@ class CacheEntry(NamedTuple):
 
 
 class ResponseCache:
-    """Entries in this process, and in Redis where there is one. Failures are never stored."""
+    """Entries in this process, and in Redis where there is one. Failures are never stored.
+
+    An entry of Redis that would be fresh for more than ``longest`` seconds is none of ours.
+    """
 
     def __init__(
         self,
         *,
         size: int,
         stale: float,
+        longest: float,
         shared: SharedState | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._stale = stale
+        self._longest = longest
         self._shared = shared
         self._clock = clock
         self._lock = threading.Lock()
@@ -106,18 +112,20 @@ class ResponseCache:
     async def _load(self, key: str) -> CacheEntry | None:
         assert self._shared is not None  # noqa: S101 - both callers have looked
         try:
-            data = await self._shared.run(lambda redis: redis.get(_shared_key(key)))
+            # Not more than an entry may have, however much is there.
+            data = await self._shared.run(lambda redis: redis.getrange(_shared_key(key), 0, MAX_ENTRY_BYTES))
         except SharedStateGone:
             return None
         if not data:
             return None
-        try:
-            raw = orjson.loads(data)
-            return CacheEntry(SearchResponse.from_dict(raw["response"]), raw["until"], raw["keep"])
-        except (ValueError, KeyError, TypeError):
+        found = read_entry(data)
+        now = self._clock()
+        if found is None or found[1] > now + self._longest + _CLOCKS_DIFFER:
             # Written by another version, or not by us at all: as good as absent.
-            logger.warning("an entry of the shared cache cannot be read and is ignored")
+            self._shared.odd("an entry of the shared cache")
             return None
+        response, until, keep = found
+        return CacheEntry(response, until, min(keep, now + self._longest + self._stale))
 
 
 def _shared_key(key: str) -> str:

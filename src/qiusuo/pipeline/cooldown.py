@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from qiusuo.errors import RequestRejected, SearchError
 from qiusuo.models import Outcome
+from qiusuo.pipeline.stored import MAX_REST_BYTES, read_rest
 from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
 
 logger = logging.getLogger(__name__)
 
@@ -73,19 +78,18 @@ class Cooldowns:
             return
         names = list(engines)
         try:
-            found = await self._shared.run(lambda redis: redis.mget([_key(name) for name in names]))
+            found = await self._shared.run(lambda redis: _fetch(redis, names))
         except SharedStateGone:
             return
         for name, data in zip(names, found, strict=True):
             if not data:
                 continue
-            try:
-                raw = orjson.loads(data)
-                cooling = Cooling(float(raw["until"]), Outcome(raw["outcome"]), raw["reason"], raw["fix"])
-            except (ValueError, KeyError, TypeError):
+            rest = read_rest(data, self._clock())
+            if rest is None:
                 # Written by another version, or not by us at all: as good as absent.
-                logger.warning("the shared rest of %s cannot be read and is ignored", name)
+                self._shared.odd(f"the shared rest of {name}")
                 continue
+            cooling = Cooling(rest.until, rest.outcome, rest.reason, rest.fix)
             record = self._record(name)
             if record.cooling is None or cooling.until > record.cooling.until:
                 record.cooling = cooling
@@ -159,6 +163,15 @@ class Cooldowns:
 
     def _record(self, engine: str) -> _Record:
         return self._records.setdefault(engine, _Record())
+
+
+async def _fetch(redis: Redis, engines: Sequence[str]) -> list[Any]:
+    """Return what is stored of each, not more than a rest may have; errors of single values among it."""
+    pipe = redis.pipeline(transaction=False)
+    for engine in engines:
+        pipe.getrange(_key(engine), 0, MAX_REST_BYTES)
+    found: list[Any] = await pipe.execute(raise_on_error=False)
+    return found
 
 
 def _key(engine: str) -> str:

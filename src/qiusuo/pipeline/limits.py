@@ -42,7 +42,9 @@ class Windows:
         limiter = self._limiters.get()
         if await limiter.hit(item, *who):
             return 0.0
-        return _wait((await limiter.get_window_stats(item, *who)).reset_time)
+        wait = _wait((await limiter.get_window_stats(item, *who)).reset_time)
+        # The moment comes out of Redis; nobody waits longer than a window.
+        return wait if wait <= item.get_expiry() else float(item.get_expiry())
 
     def _connect(self) -> SharedLimiter:
         from limits.aio.storage import RedisStorage  # noqa: PLC0415 - only with Redis

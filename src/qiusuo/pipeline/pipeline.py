@@ -69,8 +69,13 @@ class SearchPipeline:
         self._timer = timer
         url = settings.redis_url.get_secret_value() if settings.redis_url else None
         self._shared = SharedState(url) if url else None
+        self._ttl = {kind: settings.ttl_for(kind) for kind in SearchType}
         self._cache = ResponseCache(
-            size=settings.cache_size, stale=settings.cache_stale, shared=self._shared, clock=clock
+            size=settings.cache_size,
+            stale=settings.cache_stale,
+            longest=max(self._ttl.values()),
+            shared=self._shared,
+            clock=clock,
         )
         self._windows = Windows(self._shared)
         explicit_limit = "rate_limit" in settings.model_fields_set
@@ -80,7 +85,6 @@ class SearchPipeline:
         self._failover = Failover(self._attempts, settings.hedge_delay, settings.hedge_paid, timer)
         self._flights: Flights[SearchResponse] = Flights()
         self._lanes: dict[int, Lane] = {}
-        self._ttl = {kind: settings.ttl_for(kind) for kind in SearchType}
         self.observers: list[SearchObserver] = []
 
     async def run(self, request: SearchRequest) -> SearchResponse:

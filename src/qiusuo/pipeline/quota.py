@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 from qiusuo.errors import QuotaExceeded
+from qiusuo.pipeline.stored import MAX_COUNT_BYTES, read_count
 from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
 
 NEAR = 0.9
@@ -44,7 +45,11 @@ class MonthlyQuota:
         month = self._month()
         if self._shared is not None:
             try:
-                return int(await self._shared.run(lambda redis: redis.get(self._key(month))) or 0)
+                data = await self._shared.run(lambda redis: redis.getrange(self._key(month), 0, MAX_COUNT_BYTES))
+                count = read_count(data or b"0")
+                if count is not None:
+                    return count
+                self._shared.odd(f"the shared quota of {self._engine}")
             except SharedStateGone:
                 pass
         return self._counts.get(month, 0)
@@ -81,6 +86,8 @@ class MonthlyQuota:
             if count == 1:
                 await self._shared.run(lambda redis: redis.expire(self._key(month), KEEP_COUNTER))
         except SharedStateGone:
+            return
+        if read_count(b"%d" % count) is None:  # counted on from something that was no count
             return
         if count > self.limit:  # others took what was left between the look and the count
             raise self._refusal(f"the monthly quota of {self.limit} searches is used up.", self._left_of_month())

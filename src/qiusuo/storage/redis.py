@@ -28,6 +28,8 @@ FIRST_OPERATION_TIMEOUT = 2.0
 MAX_CONNECTIONS = 32
 RETRY_AFTER_FAILURE = 5.0
 PREFIX = "qiusuo:"
+_SHOWN_CHARS = 100
+_MOST_TOLD = 100
 
 
 class SharedStateGone(Exception):
@@ -39,7 +41,7 @@ class SharedState:
 
     def __init__(self, url: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         try:
-            from redis import RedisError  # noqa: PLC0415 - an extra
+            from redis import RedisError, ResponseError  # noqa: PLC0415 - an extra
             from redis.asyncio import BlockingConnectionPool, Redis  # noqa: PLC0415 - an extra
         except ImportError:
             raise ConfigurationError(
@@ -55,6 +57,8 @@ class SharedState:
                 fix="Give it as redis://host:6379/0, with / # ? @ in a password percent-escaped.",
             ) from None
         self._faults: tuple[type[Exception], ...] = (RedisError, OSError, TimeoutError)
+        self._refusal = ResponseError
+        self._told: set[str] = set()
         self._clock = clock
         self._away_until = 0.0
         self._away = False
@@ -89,6 +93,10 @@ class SharedState:
         try:
             async with asyncio.timeout(patience):
                 value = await operation()
+        except self._refusal as error:
+            # It is there, but not with what was asked for: a key of another kind, no rights, a full memory.
+            self._tell_once(f"Redis refuses ({str(error)[:_SHOWN_CHARS]})")
+            raise SharedStateGone from None
         except self._faults as error:
             self._away_until = self._clock() + RETRY_AFTER_FAILURE
             if not self._away:
@@ -103,6 +111,16 @@ class SharedState:
             self._away = False
             logger.warning("Redis is back: cache and limits are shared again")
         return value
+
+    def odd(self, what: str) -> None:
+        """Tell, once, that something in Redis is not what we write there."""
+        self._tell_once(f"{what} cannot be read and is ignored")
+
+    def _tell_once(self, text: str) -> None:
+        # A bound, since some of the words are Redis' own.
+        if text not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(text)
+            logger.warning("%s", text)
 
     async def aclose(self) -> None:
         """Close the connections; those of a loop that has ended went with it."""

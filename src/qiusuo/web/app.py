@@ -21,6 +21,7 @@ from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
 from qiusuo.web.auth import Tokens
 from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.door import Door
 from qiusuo.web.errors import Refusal
 from qiusuo.web.guard import Guard, known_hosts
 from qiusuo.web.guide import docs_routes
@@ -114,12 +115,14 @@ def create_app(
 ) -> QiusuoApp:
     """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app."""
     settings = settings or (service.settings if service else Settings.load())
+    tokens, metrics = Tokens(settings.tokens), Metrics()
     backend = Backend(
         service=service or SearchService.from_settings(settings),
         settings=settings,
         reader=reader or PageReader(),
-        tokens=Tokens(settings.tokens),
-        metrics=Metrics(),
+        tokens=tokens,
+        door=Door(tokens, metrics),
+        metrics=metrics,
     )
     backend.service.observe(backend.metrics)
     added = [extend(backend) for extend in (default_extensions() if extensions is None else extensions)]
@@ -146,7 +149,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses=error_responses(401, 403, 413, 421),
+        responses=error_responses(401, 403, 413, 421, 429),
         exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _broken},
     )
     app.backend = backend
@@ -159,7 +162,7 @@ def create_app(
     app.add_middleware(
         Guard,
         hosts=known_hosts(settings),
-        tokens=backend.tokens,
+        door=backend.door if backend.tokens else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
     )

@@ -6,6 +6,7 @@ import hmac
 from collections.abc import Iterable
 from hashlib import sha256
 from http import HTTPStatus
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
 from pydantic import SecretStr
@@ -54,3 +55,14 @@ def bearer_token(header: bytes | None) -> str | None:
     """Return the token of an ``Authorization`` header."""
     scheme, _, token = (header or b"").decode("latin-1").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
+
+
+def network_of(address: str) -> str:
+    """Return what counts as one address of clients: of IPv6 the network of /64, which is one customer's."""
+    try:
+        known = ip_address(address.partition("%")[0])
+    except ValueError:
+        return "unknown"
+    if isinstance(known, IPv6Address):
+        return str(known.ipv4_mapped or ip_network((known, 64), strict=False))
+    return str(known)

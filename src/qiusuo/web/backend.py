@@ -17,6 +17,7 @@ from qiusuo.pages import PageReader
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
 from qiusuo.web.auth import Tokens
+from qiusuo.web.door import Door
 from qiusuo.web.errors import RETRY_SECONDS
 from qiusuo.web.hangup import HangUp
 from qiusuo.web.metrics import Metrics
@@ -38,6 +39,7 @@ class Backend:
     settings: Settings
     reader: PageReader
     tokens: Tokens
+    door: Door
     metrics: Metrics
     parts: dict[str, Any] = field(default_factory=dict)
     """What extensions leave for those that come after them."""

@@ -11,13 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
-from ipaddress import IPv6Address, ip_address
 from typing import Any, Final, Protocol
 
 import httptools
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from qiusuo.web.auth import network_of
 from qiusuo.web.errors import Refusal
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ _LINES: Final = {
 
 
 class Connection(Protocol):
-    """What the door knows of a connection."""
+    """What is known of a connection."""
 
     def send_away(self, reason: str) -> None:
         """End the connection."""
@@ -81,10 +81,10 @@ class Refusals:
             return
         self._logged_at[reason] = now
         more = self._held_back.pop(reason, 0)
-        logger.warning("connection of %s ended: %s (and %d more since the last line)", address or "?", reason, more)
+        logger.warning("connection of %s ended: %s (and %d more since the last line)", address, reason, more)
 
 
-class Door:
+class OpenConnections:
     """Who is connected. When it is full, the connection that has waited longest for its own client makes room."""
 
     def __init__(self, most: int, most_of_one: int, refusals: Refusals) -> None:
@@ -137,11 +137,11 @@ class Door:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol with bounds. ``door`` is shared by all connections of a server."""
+    """uvicorn's protocol with bounds. ``everybody`` is shared by all connections of a server."""
 
-    def __init__(self, *, door: Door, **uvicorns_own: Any) -> None:
+    def __init__(self, *, everybody: OpenConnections, **uvicorns_own: Any) -> None:
         super().__init__(**uvicorns_own)
-        self._door = door
+        self._everybody = everybody
         self._address = ""
         self._in_head = False
         # Since the parser last made something of them: of a head, of headers behind a body, of what is between chunks.
@@ -151,14 +151,14 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
-        self._address = network_of(self.client[0] if self.client else "")
-        if self._door.enter(self, self._address):
+        self._address = network_of(self.client[0]) if self.client else "local"
+        if self._everybody.enter(self, self._address):
             self._start_timer(HEAD_SECONDS, SLOW_HEAD)
         else:
             self._refuse(TOO_MANY)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._door.leave(self)
+        self._everybody.leave(self)
         self._stop_timer()
         self.resume_writing()
         super().connection_lost(exc)
@@ -212,13 +212,13 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         self._held_bytes = 0
         self._stop_timer()
-        self._door.works(self)
+        self._everybody.works(self)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self.pipeline and not self.transport.is_closing():
-            self._door.waits(self)
+            self._everybody.waits(self)
 
     # What the client leaves unread
     def pause_writing(self) -> None:
@@ -242,7 +242,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _refuse(self, reason: str) -> None:
         self._stop_timer()
-        self._door.refusals.add(reason, self._address)
+        self._everybody.refusals.add(reason, self._address)
         request = self._request
         if request is None or request.response_complete or not request.response_started:
             self.transport.write(_answer(reason))
@@ -274,19 +274,8 @@ class BoundedProtocol(HttpToolsProtocol):
             self.send_away(reason)
 
     def _give_up(self) -> None:
-        self._door.refusals.add(UNREAD, self._address)
+        self._everybody.refusals.add(UNREAD, self._address)
         self.transport.abort()
-
-
-def network_of(address: str) -> str:
-    """Return what counts as one address: of IPv6 a household has 2**64, a network of /64."""
-    try:
-        known = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(known, IPv6Address) and known.ipv4_mapped is None:
-        return f"{IPv6Address(int(known) >> 64 << 64)}/64"
-    return str(getattr(known, "ipv4_mapped", None) or known)
 
 
 def _answer(reason: str) -> bytes:

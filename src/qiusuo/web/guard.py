@@ -7,31 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qiusuo.server_settings import ServerSettings, host_key, is_loopback
-from qiusuo.web.auth import Tokens, bearer_token, unauthorized
+from qiusuo.web.auth import bearer_token
+from qiusuo.web.door import Door
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai_errors import PREFIX as OPENAI_PREFIX
 from qiusuo.web.openai_errors import refusal_shape
 from qiusuo.web.route import json_answer
+from qiusuo.web.sites import OtherSites, opens_page
 
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
 """For OpenAI's endpoints: their clients send the whole conversation each time."""
 OPEN_PATHS: Final = frozenset({"/healthz", "/livez", "/readyz"})
-"""Need no token."""
-OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?")
-"""Nor do these to be read: a page that asks for the token must be there first, and it tells nothing of anybody."""
+"""Need no token. Nor do pages to be read: the one that asks for the token must be there first."""
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
 _LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
+_METHODS: Final = frozenset(HTTPMethod)
 _HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 _POLICY: Final = b"content-security-policy"
 _NOTHING: Final = (_POLICY, b"default-src 'none'; frame-ancestors 'none'")
@@ -59,7 +60,7 @@ def _cross_site() -> Refusal:
     return Refusal(
         HTTPStatus.FORBIDDEN,
         "Another web site has made the browser send this request.",
-        fix="Call the server from a program, or set QIUSUO_TOKENS and send a token.",
+        fix="Type the address or call it from a program; or set QIUSUO_TOKENS and send a token.",
     )
 
 
@@ -85,22 +86,25 @@ def _wrong_host() -> Refusal:
 
 
 class Guard:
-    """The layer around the app. ``paths`` are those that metrics name besides the documented ones."""
+    """The layer around the app. ``paths`` are those that metrics name besides the documented ones.
+
+    Without a ``door`` nobody needs a token.
+    """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
         hosts: frozenset[str] | None,
-        tokens: Tokens,
+        door: Door | None,
         metrics: Metrics,
         paths: frozenset[str] = frozenset(),
     ) -> None:
         self._app = app
         self._paths = paths
         self._hosts = hosts
-        self._own_names = (hosts or frozenset()) - _LOCAL_NAMES
-        self._tokens = tokens
+        self._sites = OtherSites((hosts or frozenset()) - _LOCAL_NAMES)
+        self._door = door
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,11 +122,13 @@ class Guard:
                 said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
                 policy = () if said else (_NOTHING,)
                 message["headers"] = [*own, *_HEADERS, *policy]
-                self._metrics.request_ended(self._route(scope), scope["method"], message["status"])
+                # Not every word that strangers can think of becomes a time series.
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                self._metrics.request_ended(self._route(scope), method, message["status"])
             await send(message)
 
         headers = dict(scope["headers"])
-        refusal = self._refusal(scope, headers)
+        refusal = await self._refusal(scope, headers)
         if refusal is not None:
             answer = json_answer(refusal_shape(refusal, scope["path"]), refusal.http_status, refusal.headers)
             await answer(scope, receive, send_marked)
@@ -136,49 +142,33 @@ class Guard:
         # Never the path as such: there are as many as strangers can think of.
         return route or (scope["path"] if scope["path"] in self._paths else "other")
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+    async def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         host = headers.get(b"host", b"").decode("latin-1")
         if self._hosts is not None and _name_of(host) not in self._hosts:
             return _wrong_host()
-        if not self._tokens:
+        harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
+        if self._door is None:
             # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
-            if self._is_cross_site(scope["method"], host, headers):
+            if self._sites.forged(scope, host, headers, harmless=harmless):
                 return _cross_site()
             client = scope.get("client")
             scope.setdefault("state", {})["user"] = client[0] if client else "local"
-        else:
-            user = self._tokens.user(bearer_token(headers.get(b"authorization")))
-            if user is not None:
-                scope.setdefault("state", {})["user"] = user
-            elif scope["path"] not in OPEN_PATHS | LATE_PATHS and not _is_page(scope):
-                return unauthorized()
+        elif not harmless:
+            token = bearer_token(headers.get(b"authorization"))
+            if token or scope["path"] not in LATE_PATHS:
+                try:
+                    scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
+                except Refusal as refusal:
+                    return refusal
         length = headers.get(b"content-length", b"0")
         limit = _largest(scope["path"])
         return _too_large(limit) if not length.isdigit() or int(length) > limit else None
 
-    def _is_cross_site(self, method: str, host: str, headers: Headers) -> bool:
-        if headers.get(b"sec-fetch-site") == b"cross-site":
-            # Following a link to a page of ours is what the web is for.
-            return method != "GET" or headers.get(b"sec-fetch-mode") != b"navigate"
-        origin = headers.get(b"origin")
-        if origin is None:
-            return False
-        try:
-            asked_by = urlsplit(origin.decode("latin-1"))
-            name = host_key(asked_by.hostname or "")
-        except ValueError:
-            return True
-        return asked_by.netloc.lower() != host.lower() and name not in self._own_names
-
-
-def _is_page(scope: Scope) -> bool:
-    return scope["method"] in {"GET", "HEAD"} and OPEN_PAGES.fullmatch(scope["path"]) is not None
-
 
 def _name_of(host: str) -> str:
-    """Return the name in a ``Host`` header, without its port."""
-    name, bracket, _ = host.rpartition("]")
-    return host_key(name if bracket else host.partition(":")[0])
+    """Return the name in a ``Host`` header, without its port; empty where there is none."""
+    found = _HOST.fullmatch(host)
+    return host_key(found[1]) if found else ""
 
 
 def _capped(receive: Receive, limit: int) -> Receive:

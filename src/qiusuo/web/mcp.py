@@ -5,23 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from mcp.server import ServerRequestContext
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.routing import Route
 
 from qiusuo.tools.mcp import offer
 from qiusuo.web.backend import Backend, Extension
+from qiusuo.web.mcp_sessions import DEFAULT_LIMITS, SessionLimits, Sessions
 
 PATH = "/mcp"
 
 
-def mcp_extension(backend: Backend) -> Extension:
+def mcp_extension(backend: Backend, limits: SessionLimits = DEFAULT_LIMITS) -> Extension:
     """Return the MCP endpoint; searches count against the user whom the guard has found."""
-    server = offer(backend.service, backend.reader, user_of=_user_of)
-    app = server.streamable_http_app(
-        streamable_http_path=PATH,
+    manager = StreamableHTTPSessionManager(
+        offer(backend.service, backend.reader, user_of=_user_of),
         # The guard has checked host and origin already, by the server's own settings.
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        session_idle_timeout=limits.idle_seconds,
+        max_sessions=limits.in_all,
     )
-    return Extension(routes=app.routes, lifespan=lambda: app.router.lifespan_context(app))
+    endpoint = Sessions(manager, limits, bound=bool(backend.tokens))
+    return Extension(routes=[Route(PATH, endpoint)], lifespan=manager.run)
 
 
 def _user_of(context: ServerRequestContext[Any, Any]) -> str | None:

@@ -36,6 +36,12 @@ class Metrics(SearchObserver):
         self._refused = Counter(
             "qiusuo_connections_refused", "Connections that were refused or ended before an answer", ["reason"], **made
         )
+        self._wrong_tokens = Counter(
+            "qiusuo_wrong_tokens",
+            "Requests with a token that is nobody's, and whether they were too many",
+            ["limited"],
+            **made,
+        )
 
     def search_started(self) -> None:
         self._in_flight.inc()
@@ -63,6 +69,10 @@ class Metrics(SearchObserver):
     def connection_refused(self, reason: str) -> None:
         """Count a connection that was refused or ended by the server."""
         self._refused.labels(reason).inc()
+
+    def wrong_token(self, *, limited: bool) -> None:
+        """Count a token that is nobody's."""
+        self._wrong_tokens.labels("true" if limited else "false").inc()
 
     def exposition(self) -> bytes:
         """Return everything in Prometheus' text format."""

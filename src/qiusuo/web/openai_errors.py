@@ -69,9 +69,16 @@ def error_shape(error: SearchError) -> dict[str, Any]:
     }
 
 
+_TAVILY: Final = "/tavily/"
+"""Its clients look for the text in ``detail``."""
+
+
 def refusal_shape(refusal: Refusal, path: str) -> dict[str, Any]:
     """Return the JSON of a refusal as the clients of that path understand it."""
-    return error_shape(refusal) if path.startswith(PREFIX) else refusal.to_dict()
+    if path.startswith(PREFIX):
+        return error_shape(refusal)
+    shape = refusal.to_dict()
+    return shape | {"detail": {"error": str(refusal)}} if path.startswith(_TAVILY) else shape
 
 
 def unsupported(what: str, param: str, *, fix: str = "") -> ApiError:

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 import uvicorn
 
 from qiusuo.web.app import QiusuoApp
-from qiusuo.web.connections import BoundedProtocol, Door, Refusals
+from qiusuo.web.connections import BoundedProtocol, OpenConnections, Refusals
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +36,12 @@ class Server(uvicorn.Server):
         most = min(settings.max_connections, _room_for_connections())
         if most < settings.max_connections:
             logger.warning("only %d connections fit: raise the limit of open files (ulimit -n)", most)
-        door = Door(most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused))
+        everybody = OpenConnections(
+            most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused)
+        )
         config = uvicorn.Config(
             app,
-            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, door=door)),
+            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody)),
             ws="none",
             access_log=access_log,
             log_level="info" if access_log else "warning",

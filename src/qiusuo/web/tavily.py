@@ -25,7 +25,6 @@ from qiusuo.pages import Page, PageReader
 from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
 from qiusuo.text import FRESHNESS_SPAN
 from qiusuo.web.api import SEARCH_ERRORS
-from qiusuo.web.auth import unauthorized
 from qiusuo.web.backend import Backend
 from qiusuo.web.hangup import HangUp
 from qiusuo.web.route import LeanRoute, json_answer, user_of
@@ -174,7 +173,7 @@ def tavily_router(backend: Backend) -> APIRouter:
     )
     async def search(request: Request, body: TavilySearchBody) -> Response:
         """Search as Tavily does. 兼容 Tavily 的搜索接口。"""
-        user = _user(backend, request, body)
+        user = await _user(backend, request, body)
         started = time.perf_counter()
         items: Sequence[SearchResultItem] = ()
         # Zero is legal at Tavily and gives nothing.
@@ -206,7 +205,7 @@ def tavily_router(backend: Backend) -> APIRouter:
     )
     async def extract(request: Request, body: TavilyExtractBody) -> Response:
         """Read pages as Tavily does. 兼容 Tavily 的网页读取接口。"""
-        _user(backend, request, body)
+        await _user(backend, request, body)
         started = time.perf_counter()
         urls = list(dict.fromkeys([body.urls] if isinstance(body.urls, str) else body.urls))
         with HangUp(request.receive):
@@ -250,12 +249,9 @@ class _Pages:
         return {url: page.text for url, page in read.items() if isinstance(page, Page)}
 
 
-def _user(backend: Backend, request: Request, body: TavilyRequest) -> str:
+async def _user(backend: Backend, request: Request, body: TavilyRequest) -> str:
     """Return who asks: the guard may have seen a token, or it stands in the body."""
-    user = user_of(request) or backend.tokens.user(body.api_key)
-    if user is None:
-        raise unauthorized()
-    return user
+    return user_of(request) or await backend.door.user(body.api_key, request.scope)
 
 
 def _error(text: str) -> dict[str, Any]:

@@ -48,9 +48,14 @@ async function request(path, options) {
     throw new ApiError(0, { message: "The server cannot be reached." });
   }
   if (response.ok) return response;
-  if (response.status === 401) change({ locked: true });
+  if (wantsToken(response)) change({ locked: true });
   const body = await response.json().catch(() => ({}));
-  throw new ApiError(response.status, body);
+  throw new ApiError(wantsToken(response) ? 401 : response.status, body);
+}
+
+/** @param {Response} response @returns {boolean} no token, or a wrong one, perhaps one too many (429) */
+function wantsToken(response) {
+  return response.status === 401 || response.headers.has("WWW-Authenticate");
 }
 
 /**
@@ -82,7 +87,7 @@ export async function health(language) {
     cache: "no-store",
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
-  return response.status === 401 ? null : response.json();
+  return wantsToken(response) ? null : response.json();
 }
 
 /**

@@ -1,0 +1,131 @@
+"""What is read back from Redis: checked as if a stranger had written it, since others may write there too.
+
+A value that does not fit is as good as absent. The types and bounds are those of what we write ourselves.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, TypeVar
+
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from qiusuo.engines.base import MAX_SNIPPET_CHARS, web_address
+from qiusuo.models import Outcome, SearchResponse, SearchType
+from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
+from qiusuo.text import without_controls
+
+MAX_ENTRY_BYTES: Final = 1024 * 1024
+MAX_REST_BYTES: Final = 16 * 1024
+LONGEST_REST: Final = 32 * 24 * 3600.0
+"""A month's quota may be used up on its first day."""
+MAX_COUNT_BYTES: Final = 9
+"""Digits of a counter: no plan has more searches a month."""
+_HOUR_MS: Final = 3_600_000
+
+
+def _shown(text: str) -> str:
+    if without_controls(text) != text:
+        raise ValueError("control characters")
+    return text
+
+
+def _address(url: str) -> str:
+    found = web_address(url)
+    if found is None or found[0] != url:
+        raise ValueError("not a web address")
+    return url
+
+
+Name = Annotated[str, Field(max_length=300), AfterValidator(_shown)]
+Line = Annotated[str, Field(max_length=8000), AfterValidator(_shown)]
+Moment = Annotated[float, Field(ge=0, le=1e11)]
+"""Seconds since the epoch."""
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+
+class _Item(_Stored):
+    title: Line
+    url: Annotated[str, Field(max_length=8000), AfterValidator(_address)]
+    snippet: Annotated[str, Field(max_length=max(MAX_SNIPPET_CHARS, 20_000)), AfterValidator(_shown)]
+    source: Line
+    publishedAt: Name | None = None  # noqa: N815 - the JSON's name, as below
+    score: float | None = None
+    engines: Annotated[list[Name], Field(max_length=100)] = []
+
+
+class _Attempt(_Stored):
+    engine: Name
+    outcome: Annotated[Outcome, Field(strict=False)]
+    ms: Annotated[int, Field(ge=0, le=_HOUR_MS)]
+    reason: Line = ""
+    fix: Line = ""
+    retryAfter: Annotated[float, Field(ge=0, le=LONGEST_REST)] | None = None  # noqa: N815
+    skipped: bool = False
+    notes: Annotated[list[Line], Field(max_length=100)] = []
+
+
+class _Response(_Stored):
+    query: Annotated[str, Field(max_length=MAX_QUERY_CHARS)]
+    type: Annotated[SearchType, Field(strict=False)]
+    results: Annotated[list[_Item], Field(max_length=MAX_RESULTS)]
+    searchTime: Annotated[int, Field(ge=0, le=_HOUR_MS)]  # noqa: N815
+    cached: bool
+    stale: bool
+    provider: Name
+    attempts: Annotated[list[_Attempt], Field(max_length=100)]
+
+
+class _Entry(_Stored):
+    until: Moment
+    keep: Moment
+    response: _Response
+
+
+class StoredRest(_Stored):
+    """Why an engine rests, as it stands in Redis."""
+
+    until: Moment
+    outcome: Annotated[Outcome, Field(strict=False)]
+    reason: Line
+    fix: Line
+
+
+S = TypeVar("S", bound=_Stored)
+
+
+def read_entry(data: object) -> tuple[SearchResponse, float, float] | None:
+    """Return a response with the moments until which it is fresh and may be kept; None where it does not fit."""
+    raw = _read(data, MAX_ENTRY_BYTES)
+    entry = _fitting(_Entry, raw)
+    return (SearchResponse.from_dict(raw["response"]), entry.until, entry.keep) if entry else None
+
+
+def read_rest(data: object, now: float) -> StoredRest | None:
+    """Return why an engine rests; None where it does not fit."""
+    rest = _fitting(StoredRest, _read(data, MAX_REST_BYTES))
+    return rest if rest is not None and rest.until <= now + LONGEST_REST else None
+
+
+def read_count(data: object) -> int | None:
+    """Return a counter; None where it does not fit."""
+    return int(data) if isinstance(data, bytes) and data.isdigit() and len(data) <= MAX_COUNT_BYTES else None
+
+
+def _read(data: object, most: int) -> Any:
+    if not isinstance(data, bytes) or len(data) > most:
+        return None
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _fitting(kind: type[S], raw: Any) -> S | None:
+    try:
+        return kind.model_validate(raw)
+    except ValidationError:
+        return None
