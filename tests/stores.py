@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 from sqlalchemy import text as sql
 
 from postgres_process import PostgresProcess, with_postgres
@@ -91,6 +92,10 @@ def result(name: str) -> SearchResultItem:
 
 async def rows(store: SqlSessionStore, statement: str) -> list[Any]:
     """Run a statement beside the store and return the first column."""
-    async with store.database.engine.begin() as connection:
-        found = await connection.execute(sql(statement))
+
+    def work(connection: Connection) -> list[Any]:
+        found = connection.execute(sql(statement))
         return list(found.scalars()) if found.returns_rows else []
+
+    # Not by the store's own way, which would make the tables first.
+    return await store.database.driver.run(work, write=True)

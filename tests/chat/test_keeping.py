@@ -75,7 +75,7 @@ async def test_text_is_kept_in_pieces_and_nothing_is_written_twice(tmp_path: Pat
             if not statement.startswith(("SELECT", "BEGIN", "PRAGMA", "COMMIT")):
                 written.append(statement)
 
-        event.listen(store.database.engine.sync_engine, "before_cursor_execute", note)
+        event.listen(store.database.driver.engine, "before_cursor_execute", note)
         for _ in range(3):  # three more signs of life, with nothing new to say
             await until(partial(came_after, await signs()))
         assert {statement.split()[2] for statement in written} == {"qiusuo_holders"}

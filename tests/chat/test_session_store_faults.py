@@ -97,7 +97,6 @@ class TestAddresses:
         ("module", "url", "fix"),
         [
             ("sqlalchemy", None, "pip install 'qiusuo[chat]'"),
-            ("aiosqlite", None, "pip install 'qiusuo[chat]'"),
             ("asyncpg", "postgresql://ada:hushhush@db/chat", "pip install 'qiusuo[postgres]'"),
         ],
     )
@@ -201,7 +200,7 @@ class TestFile:
         def limit(connection: Any, _record: object) -> None:
             connection.execute("PRAGMA max_page_count=20").close()
 
-        event.listen(store.database.engine.sync_engine, "connect", limit)
+        event.listen(store.database.driver.engine, "connect", limit)
         session = (await store.create("ada")).id
         with pytest.raises(Unavailable, match="disk is full"):
             await store.begin_turn("ada", session, TurnRecord(new_id(), "长" * 200_000))
@@ -283,9 +282,9 @@ class TestPostgres:
         store = open_store(postgres.url(postgres.create()))
         session = (await store.create("ada")).id
 
-        async def work(connection: Any) -> None:
-            await connection.exec_driver_sql("UPDATE qiusuo_sessions SET title = 'half'")
-            await connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
+        def work(connection: Any) -> None:
+            connection.exec_driver_sql("UPDATE qiusuo_sessions SET title = 'half'")
+            connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
 
         with pytest.raises(Unavailable):
             await store.database.run(work, write=True)
@@ -296,7 +295,7 @@ class TestPostgres:
         name = postgres.create()
         store = open_store(postgres.url(name))
         await store.create("ada")
-        async with store.database.engine.begin() as connection:
-            await connection.exec_driver_sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        forbid = f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'
+        await store.database.run(lambda connection: connection.exec_driver_sql(forbid), write=True)
         await store.aclose()
         assert "only be read" in await failure_of(open_store(postgres.url(name)), ConfigurationError)

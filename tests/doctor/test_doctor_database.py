@@ -11,6 +11,7 @@ from postgres_process import PostgresProcess, with_postgres
 from qiusuo.chat.store import open_store
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
+from stores import rows
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
@@ -87,8 +88,7 @@ class TestPostgres:
         assert finding.code == "database.ok"
         store = open_store(url)
         await store.create("ada")
-        async with store.database.engine.begin() as connection:
-            await connection.exec_driver_sql("UPDATE qiusuo_schema SET version = 99")
+        await rows(store, "UPDATE qiusuo_schema SET version = 99")
         await store.aclose()
         finding = await look(url)
         assert finding is not None

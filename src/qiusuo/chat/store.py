@@ -33,7 +33,7 @@ _HOST: Final = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]*\])(?::\d*)?"
 # another way would show a part of that password as a host.
 _POSTGRES: Final = re.compile(rf"(?:[^/?#]*@)?({_HOST}(?:,{_HOST})*)(/[^?#@]*)?(\?[^#@]*)?")
 _PARTS: Final = {
-    "sqlite": ("chat", ("sqlalchemy", "greenlet", "aiosqlite")),
+    "sqlite": ("chat", ("sqlalchemy", "greenlet")),
     "postgresql": ("postgres", ("sqlalchemy", "greenlet", "asyncpg")),
 }
 

@@ -13,9 +13,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, case, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from qiusuo.chat.presence import Presence
 from qiusuo.chat.store_database import Database
@@ -69,24 +68,24 @@ class Claims:
         if self._renewed is None or not 0 <= self._clock() - self._renewed < RENEW_SECONDS:
             await self._renewals.join("renew", lambda: self._database.run(self.renew, write=True))
 
-    async def renew(self, connection: AsyncConnection) -> None:
+    def renew(self, connection: Connection) -> None:
         """Give a sign of life as a part of a transaction."""
         now = self._clock()
         insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
         row = insert(holders).values(id=self.holder, alive_at=now)
-        await connection.execute(row.on_conflict_do_update(index_elements=["id"], set_={"alive_at": now}))
+        connection.execute(row.on_conflict_do_update(index_elements=["id"], set_={"alive_at": now}))
         self._renewed = now
 
-    async def held(self, connection: AsyncConnection) -> set[str]:
+    def held(self, connection: Connection) -> set[str]:
         """Return the turns of this process that still hold their conversations; others nobody answers are let go."""
         mine = sessions.c.holder == self.holder
         # None of them may be deleted before what is kept of it has been written.
         wanted = select(sessions.c.running).where(mine).with_for_update(read=True, key_share=True)
-        held = {turn for turn in (await connection.scalars(wanted)).all() if turn is not None}
+        held = {turn for turn in (connection.scalars(wanted)).all() if turn is not None}
         orphans = held - self.turns
         if orphans:
             lost = (mine, sessions.c.running.in_(orphans))
-            await connection.execute(update(sessions).where(*lost).values(holder=None, alive_at=None))
+            connection.execute(update(sessions).where(*lost).values(holder=None, alive_at=None))
         return held - orphans
 
     def is_alive(self, row: Row[Any]) -> bool:
@@ -109,8 +108,8 @@ class Claims:
             SearchError: the database cannot be used.
         """
 
-        async def work(connection: AsyncConnection) -> None:
-            await connection.execute(delete(holders).where(holders.c.id == self.holder))
+        def work(connection: Connection) -> None:
+            connection.execute(delete(holders).where(holders.c.id == self.holder))
 
         try:
             if self._started:
@@ -122,10 +121,10 @@ class Claims:
     async def _start(self) -> None:
         gone = await asyncio.to_thread(self._presence.enter)
 
-        async def work(connection: AsyncConnection) -> None:
+        def work(connection: Connection) -> None:
             old = holders.c.alive_at < self._clock() - _FORGET_SECONDS
-            await connection.execute(delete(holders).where(or_(holders.c.id.in_(gone), old)))
-            await self.renew(connection)
+            connection.execute(delete(holders).where(or_(holders.c.id.in_(gone), old)))
+            self.renew(connection)
 
         await self._database.run(work, write=True)
         await asyncio.to_thread(self._presence.forget, gone)

@@ -6,18 +6,19 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
-from sqlalchemy import URL, Connection, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
-from sqlalchemy.pool import AsyncAdaptedQueuePool
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool, QueuePool, StaticPool
 
 from qiusuo.chat.store import MEMORY, Address
 from qiusuo.chat.store_schema import check_version, create_tables, from_json, to_json
@@ -26,12 +27,13 @@ from qiusuo.loops import PerLoop
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-Work = Callable[[AsyncConnection], Awaitable[T]]
+Work = Callable[[Connection], T]
 
 CONNECTIONS: Final = 10
 CONNECT_SECONDS: Final = 5.0
 COMMAND_SECONDS: Final = 20.0
 BUSY_SECONDS: Final = 10.0
+_READERS: Final = 4
 _WRITE: Final = "qiusuo_write"
 
 _OTHER_FILE: Final = "Or name another place in QIUSUO_DATABASE_URL."
@@ -60,16 +62,74 @@ _POSTGRES_WORDS: Final = (
 )
 
 
+class Driver(Protocol):
+    """How a kind of database runs a transaction."""
+
+    engine: Engine
+
+    async def run(self, work: Work[T], *, write: bool) -> T: ...
+
+    async def aclose(self) -> None: ...
+
+
+class _Postgres:
+    """Transactions over asyncpg. ``places`` are for writers; the pool has more, so that it makes nobody wait."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self.engine = engine.sync_engine
+        self._engine = engine
+        # Who reads twice must read the same state, as in SQLite.
+        self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
+        self._places = asyncio.Semaphore(CONNECTIONS)
+
+    async def run(self, work: Work[T], *, write: bool) -> T:
+        if write:
+            async with self._places, self._engine.begin() as connection:
+                return await connection.run_sync(work)
+        async with self._reader.connect() as connection:
+            return await connection.run_sync(work)
+
+    async def aclose(self) -> None:
+        await self._engine.dispose()
+
+
+class _Sqlite:
+    """Transactions in threads, each in one go: a step through the event loop for every statement would take long there.
+
+    SQLite lets one write at a time, so there is one thread for it: to queue there is fairer than to knock at its lock.
+    """
+
+    def __init__(self, engine: Engine, *, in_memory: bool) -> None:
+        self.engine = engine
+        self._writer = ThreadPoolExecutor(1, "qiusuo-store-writer")
+        # In memory there is one connection, and so one thread.
+        self._readers = self._writer if in_memory else ThreadPoolExecutor(_READERS, "qiusuo-store-reader")
+
+    async def run(self, work: Work[T], *, write: bool) -> T:
+        threads = self._writer if write else self._readers
+        return await asyncio.get_running_loop().run_in_executor(threads, self._transaction, work, write)
+
+    def _transaction(self, work: Work[T], write: bool) -> T:
+        if write:
+            with self.engine.execution_options(**{_WRITE: True}).begin() as connection:
+                return work(connection)
+        with self.engine.connect() as connection:
+            return work(connection)
+
+    async def aclose(self) -> None:
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self.engine.dispose()
+
+
 @dataclass(slots=True)
 class _Here:
     """What belongs to one event loop."""
 
-    engine: AsyncEngine
-    reader: AsyncEngine
-    writer: AsyncEngine
-    # SQLite lets one write at a time: to queue here is fairer than to knock at its lock. PostgreSQL's pool never
-    # has to make anybody wait.
-    places: asyncio.Semaphore
+    driver: Driver
     preparing: asyncio.Lock = field(default_factory=asyncio.Lock)
     ready: bool = False
     pending: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -87,9 +147,9 @@ class Database:
             self._faults += (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
     @property
-    def engine(self) -> AsyncEngine:
-        """The engine of the running loop."""
-        return self._loops.get().engine
+    def driver(self) -> Driver:
+        """The driver of the running loop."""
+        return self._loops.get().driver
 
     async def run(self, work: Work[T], *, write: bool = False, undo: Work[None] | None = None) -> T:
         """Run ``work`` in a transaction: all of it is done, or nothing.
@@ -120,8 +180,7 @@ class Database:
         try:
             if self.address.path is not None and not self._look_at_file(self.address.path):
                 return
-            async with self._loops.get().engine.connect() as connection:
-                await connection.run_sync(check_version)
+            await self.driver.run(check_version, write=False)
         except self._faults as error:
             raise self._explain(error) from None
 
@@ -165,11 +224,7 @@ class Database:
         try:
             if not here.ready:
                 await self._prepare(here)
-            if write:
-                async with here.places, here.writer.begin() as connection:
-                    return await work(connection)
-            async with here.reader.connect() as connection:
-                return await work(connection)
+            return await here.driver.run(work, write=write)
         except self._faults as error:
             if _tables_are_gone(error):
                 here.ready = False
@@ -181,8 +236,7 @@ class Database:
                 return
             if self.address.path is not None:
                 await asyncio.to_thread(_prepare_file, self.address.path)
-            async with here.places, here.writer.begin() as connection:
-                await connection.run_sync(create_tables)
+            await here.driver.run(create_tables, write=True)
             here.ready = True
 
     def _make(self) -> _Here:
@@ -190,34 +244,30 @@ class Database:
             "json_serializer": to_json,
             "json_deserializer": from_json,
             "hide_parameters": True,
-            "poolclass": AsyncAdaptedQueuePool,
         }
         if self.address.kind == "postgresql":
             engine = create_async_engine(
                 "postgresql+asyncpg://",
                 async_creator=self._connect_postgres,
+                poolclass=AsyncAdaptedQueuePool,
                 pool_size=CONNECTIONS,
                 max_overflow=CONNECTIONS,  # for readers
                 pool_timeout=COMMAND_SECONDS,
                 pool_pre_ping=True,
                 **options,
             )
-            # Who reads twice must read the same state, as in SQLite.
-            reader = engine.execution_options(isolation_level="REPEATABLE READ")
-            return _Here(engine, reader, engine, asyncio.Semaphore(CONNECTIONS))
+            return _Here(_Postgres(engine))
         in_memory = self.address.path is None
-        engine = create_async_engine(
-            URL.create("sqlite+aiosqlite", database=MEMORY if in_memory else str(self.address.path)),
-            connect_args={"timeout": BUSY_SECONDS},
+        made = create_engine(
+            URL.create("sqlite", database=MEMORY if in_memory else str(self.address.path)),
+            connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
             # In memory each connection would be a database of its own, so there is one, which never ends.
-            pool_size=1 if in_memory else CONNECTIONS,
-            max_overflow=0,
-            pool_timeout=COMMAND_SECONDS,
+            poolclass=StaticPool if in_memory else QueuePool,
             **options,
         )
-        event.listen(engine.sync_engine, "connect", _set_up_sqlite)
-        event.listen(engine.sync_engine, "begin", _begin_sqlite)
-        return _Here(engine, engine, engine.execution_options(**{_WRITE: True}), asyncio.Semaphore(1))
+        event.listen(made, "connect", _set_up_sqlite)
+        event.listen(made, "begin", _begin_sqlite)
+        return _Here(_Sqlite(made, in_memory=in_memory))
 
     async def _connect_postgres(self) -> Any:
         try:
@@ -241,7 +291,7 @@ class Database:
         while here.pending:
             await asyncio.wait(here.pending)
         with suppress(SQLAlchemyError, OSError):
-            await here.engine.dispose()
+            await here.driver.aclose()
 
     def _unavailable(self, what: str, fix: str, place: str = "") -> Unavailable:
         return Unavailable(f"The database of conversations {what}.", fix=fix, place=place or self.address.shown)

@@ -13,8 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, delete, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import Connection, Row, Select, delete, func, or_, select, update
 
 from qiusuo.chat import store_turns
 from qiusuo.chat.events import TurnRecord, TurnState
@@ -70,9 +69,9 @@ class SqlSessionStore:
         moment = self._moment()
         info = SessionInfo(new_id(), owner, _title(title), settings or ChatSettings(), moment, moment)
 
-        async def work(connection: AsyncConnection) -> SessionInfo:
-            removed = await self._make_room(connection, owner)
-            await connection.execute(
+        def work(connection: Connection) -> SessionInfo:
+            removed = self._make_room(connection, owner)
+            connection.execute(
                 sessions.insert().values(
                     id=info.id,
                     owner=owner,
@@ -89,16 +88,16 @@ class SqlSessionStore:
         return await self.database.run(work, write=True)
 
     async def get(self, owner: str, session: str) -> SessionInfo:
-        async def work(connection: AsyncConnection) -> SessionInfo:
-            return self._info(await _find(connection, owner, session))
+        def work(connection: Connection) -> SessionInfo:
+            return self._info(_find(connection, owner, session))
 
         return await self.database.run(work)
 
     async def list(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> Sequence[SessionInfo]:
         wanted = _listed(owner, query, _between(limit, 1, MAX_LISTED), offset)
 
-        async def work(connection: AsyncConnection) -> Sequence[SessionInfo]:
-            return [self._info(row) for row in await connection.execute(wanted)]
+        def work(connection: Connection) -> Sequence[SessionInfo]:
+            return [self._info(row) for row in connection.execute(wanted)]
 
         return await self.database.run(work)
 
@@ -106,9 +105,9 @@ class SqlSessionStore:
         limit = _between(limit, 1, MAX_LISTED)
         wanted = _listed(owner, query, limit + 1, offset)
 
-        async def work(connection: AsyncConnection) -> SessionPage:
-            total = await connection.scalar(select(func.count()).where(sessions.c.owner == owner)) or 0
-            found = [self._info(row) for row in await connection.execute(wanted)]
+        def work(connection: Connection) -> SessionPage:
+            total = connection.scalar(select(func.count()).where(sessions.c.owner == owner)) or 0
+            found = [self._info(row) for row in connection.execute(wanted)]
             return SessionPage(found[:limit], total, more=len(found) > limit)
 
         return await self.database.run(work)
@@ -116,22 +115,22 @@ class SqlSessionStore:
     async def change(
         self, owner: str, session: str, *, title: str | None = None, settings: dict[str, Any] | None = None
     ) -> SessionInfo:
-        async def work(connection: AsyncConnection) -> SessionInfo:
-            row = await _find(connection, owner, session, lock=True)
+        def work(connection: Connection) -> SessionInfo:
+            row = _find(connection, owner, session, lock=True)
             values: dict[str, Any] = {"updated_at": self._moment()}
             if title is not None:
                 values |= {"title": _title(title), "title_words": _title(title).casefold()}
             if settings is not None:
                 values["settings"] = ChatSettings.from_dict(row.settings).changed(settings).to_dict()
-            await connection.execute(update(sessions).where(sessions.c.id == session).values(values))
-            return self._info(await _find(connection, owner, session))
+            connection.execute(update(sessions).where(sessions.c.id == session).values(values))
+            return self._info(_find(connection, owner, session))
 
         return await self.database.run(work, write=True)
 
     async def delete(self, owner: str, session: str) -> None:
-        async def work(connection: AsyncConnection) -> None:
-            await _find(connection, owner, session, lock=True)
-            await connection.execute(delete(sessions).where(sessions.c.id == session))
+        def work(connection: Connection) -> None:
+            _find(connection, owner, session, lock=True)
+            connection.execute(delete(sessions).where(sessions.c.id == session))
 
         await self.database.run(work, write=True)
 
@@ -140,26 +139,26 @@ class SqlSessionStore:
     ) -> TurnPage:
         limit = _between(limit, 1, MAX_LISTED)
 
-        async def work(connection: AsyncConnection) -> TurnPage:
-            running = self._info(await _find(connection, owner, session)).running
+        def work(connection: Connection) -> TurnPage:
+            running = self._info(_find(connection, owner, session)).running
             mine = turns.c.session_id == session
             wanted = select(turns.c.position, turns.c.record).where(mine).limit(limit)
             if after is not None:
-                wanted = wanted.where(turns.c.position > await _position(connection, session, after))
-                found = (await connection.execute(wanted.order_by(turns.c.position))).all()
+                wanted = wanted.where(turns.c.position > _position(connection, session, after))
+                found = (connection.execute(wanted.order_by(turns.c.position))).all()
             else:
                 if before is not None:
-                    wanted = wanted.where(turns.c.position < await _position(connection, session, before))
-                found = (await connection.execute(wanted.order_by(turns.c.position.desc()))).all()[::-1]
+                    wanted = wanted.where(turns.c.position < _position(connection, session, before))
+                found = (connection.execute(wanted.order_by(turns.c.position.desc()))).all()[::-1]
             first = found[0].position if found else -1
             counted = select(func.count(), func.count().filter(turns.c.position < first)).where(mine)
-            total, earlier = (await connection.execute(counted)).one()
+            total, earlier = (connection.execute(counted)).one()
             if not found and after is not None:
                 earlier = total
             records = [TurnRecord.from_dict(row.record) for row in found]
             for record in records:
                 if record.state is TurnState.RUNNING:
-                    await store_turns.with_pieces(connection, session, record)
+                    store_turns.with_pieces(connection, session, record)
                     if record.id != running:
                         store_turns.give_up(record)
             return TurnPage(records, earlier, total - earlier - len(records))
@@ -171,22 +170,20 @@ class SqlSessionStore:
             raise InvalidQuery("The id of the turn cannot be used.", fix="Take one of new_id().")
         await self._claims.be_alive()
 
-        async def work(connection: AsyncConnection) -> Memory:
-            row = await _find(connection, owner, session, lock=True, memory=True)
+        def work(connection: Connection) -> Memory:
+            row = _find(connection, owner, session, lock=True, memory=True)
             if self._info(row).running is not None:
                 raise SessionBusy(
                     "Another turn of this conversation is still running.", fix="Wait for its end, or stop it."
                 )
             memory = Memory.from_dict(row.memory)
             if row.running is not None:
-                await store_turns.bury(connection, session, row.running, memory)
+                store_turns.bury(connection, session, row.running, memory)
             if replaces is not None:
-                await store_turns.drop(connection, session, replaces, memory)
-            position = await self._next_position(connection, session, record.id)
+                store_turns.drop(connection, session, replaces, memory)
+            position = self._next_position(connection, session, record.id)
             columns = store_turns.columns(record)
-            await connection.execute(
-                turns.insert().values(session_id=session, id=record.id, position=position, **columns)
-            )
+            connection.execute(turns.insert().values(session_id=session, id=record.id, position=position, **columns))
             title = row.title or _title(title_of(record.question))
             values: dict[str, Any] = {
                 "running": record.id,
@@ -198,15 +195,15 @@ class SqlSessionStore:
             }
             if row.running is not None or replaces is not None:
                 values["memory"] = memory.to_dict()
-            await connection.execute(update(sessions).where(sessions.c.id == session).values(values))
+            connection.execute(update(sessions).where(sessions.c.id == session).values(values))
             return memory
 
-        async def undo(connection: AsyncConnection) -> None:
+        def undo(connection: Connection) -> None:
             # Nobody would ever end a turn whose beginning was cancelled.
             mine = (sessions.c.id == session, sessions.c.running == record.id)
-            if (await connection.execute(update(sessions).where(*mine).values(_FREE))).rowcount:
+            if (connection.execute(update(sessions).where(*mine).values(_FREE))).rowcount:
                 record.state = TurnState.STOPPED
-                await store_turns.save(connection, session, record)
+                store_turns.save(connection, session, record)
 
         self._claims.turns.add(record.id)
         try:
@@ -216,10 +213,10 @@ class SqlSessionStore:
             raise
 
     async def keep(self, progress: Sequence[Progress]) -> set[str]:
-        async def work(connection: AsyncConnection) -> set[str]:
-            await self._claims.renew(connection)
-            held = await self._claims.held(connection)
-            await store_turns.keep(connection, [each for each in progress if each.record.id in held])
+        def work(connection: Connection) -> set[str]:
+            self._claims.renew(connection)
+            held = self._claims.held(connection)
+            store_turns.keep(connection, [each for each in progress if each.record.id in held])
             return held
 
         await self._claims.start()
@@ -228,14 +225,14 @@ class SqlSessionStore:
     async def end_turn(self, owner: str, session: str, record: TurnRecord, memory: Memory) -> None:
         data = memory.to_dict()
 
-        async def work(connection: AsyncConnection) -> bool:
-            row = await _find(connection, owner, session, lock=True)
-            ended = await self._has_ended(connection, session, record.id)
+        def work(connection: Connection) -> bool:
+            row = _find(connection, owner, session, lock=True)
+            ended = self._has_ended(connection, session, record.id)
             if not ended or row.running == record.id:
-                await store_turns.save(connection, session, record)
+                store_turns.save(connection, session, record)
             if row.running == record.id:
                 values = {**_FREE, "updated_at": self._moment(), "memory": data}
-                await connection.execute(update(sessions).where(sessions.c.id == session).values(values))
+                connection.execute(update(sessions).where(sessions.c.id == session).values(values))
             return ended or row.running == record.id
 
         # What this turn remembers would overwrite what came after it.
@@ -256,21 +253,21 @@ class SqlSessionStore:
                 await self._claims.leave()
         await self.database.aclose()
 
-    async def _has_ended(self, connection: AsyncConnection, session: str, turn: str) -> bool:
+    def _has_ended(self, connection: Connection, session: str, turn: str) -> bool:
         """Tell whether the end of a turn was saved before; one that was taken for dead has not ended."""
-        data = await connection.scalar(select(turns.c.record).where(*store_turns.is_turn(session, turn)))
+        data = connection.scalar(select(turns.c.record).where(*store_turns.is_turn(session, turn)))
         return data is not None and data["state"] != TurnState.RUNNING and data["finish"] != store_turns.RESTARTED
 
-    async def _make_room(self, connection: AsyncConnection, owner: str) -> tuple[SessionInfo, ...]:
+    def _make_room(self, connection: Connection, owner: str) -> tuple[SessionInfo, ...]:
         """Make room for one more conversation; return those that were deleted for it and had something in them."""
         mine = sessions.c.owner == owner
-        surplus = (await connection.scalar(select(func.count()).where(mine)) or 0) - self.limits.sessions + 1
+        surplus = (connection.scalar(select(func.count()).where(mine)) or 0) - self.limits.sessions + 1
         if surplus <= 0:
             return ()
         # Nobody misses those in which nothing was ever asked.
         asked = select(turns.c.id).where(turns.c.session_id == sessions.c.id).exists()
         old = sessions.c.updated_at < self._moment(-_EMPTY_HOURS * 3600)
-        surplus -= (await connection.execute(delete(sessions).where(mine, old, ~asked))).rowcount
+        surplus -= (connection.execute(delete(sessions).where(mine, old, ~asked))).rowcount
         if surplus <= 0:
             return ()
         if not self.limits.oldest_make_room:
@@ -281,12 +278,12 @@ class SqlSessionStore:
         oldest = select(*_INFO).where(mine, self._claims.idle()).order_by(sessions.c.updated_at, sessions.c.id)
         # One that is being claimed just now is not idle.
         oldest = oldest.limit(surplus).with_for_update(skip_locked=True, of=sessions)
-        removed = tuple(self._info(row) for row in await connection.execute(oldest))
-        await connection.execute(delete(sessions).where(sessions.c.id.in_([one.id for one in removed])))
+        removed = tuple(self._info(row) for row in connection.execute(oldest))
+        connection.execute(delete(sessions).where(sessions.c.id.in_([one.id for one in removed])))
         return removed
 
-    async def _next_position(self, connection: AsyncConnection, session: str, turn: str) -> int:
-        found = await connection.execute(
+    def _next_position(self, connection: Connection, session: str, turn: str) -> int:
+        found = connection.execute(
             select(
                 func.count(),
                 func.coalesce(func.max(turns.c.position), -1) + 1,
@@ -318,23 +315,21 @@ class SqlSessionStore:
         return datetime.fromtimestamp(self._clock() + later, UTC).isoformat(timespec="milliseconds")
 
 
-async def _find(
-    connection: AsyncConnection, owner: str, session: str, *, lock: bool = False, memory: bool = False
-) -> Row[Any]:
+def _find(connection: Connection, owner: str, session: str, *, lock: bool = False, memory: bool = False) -> Row[Any]:
     """Return the row of a conversation; with ``lock`` nobody else can change it before the transaction ends."""
     if is_storable(session) and is_storable(owner):
         columns = (*_INFO, sessions.c.memory) if memory else _INFO
         wanted = select(*columns).where(sessions.c.id == session, sessions.c.owner == owner)
-        row = (await connection.execute(wanted.with_for_update(of=sessions) if lock else wanted)).one_or_none()
+        row = (connection.execute(wanted.with_for_update(of=sessions) if lock else wanted)).one_or_none()
         if row is not None:
             return row
     raise SessionNotFound("There is no such conversation.", fix="It may have been deleted: choose another one.")
 
 
-async def _position(connection: AsyncConnection, session: str, turn: str) -> int:
+def _position(connection: Connection, session: str, turn: str) -> int:
     position = None
     if is_storable(turn):
-        position = await connection.scalar(select(turns.c.position).where(*store_turns.is_turn(session, turn)))
+        position = connection.scalar(select(turns.c.position).where(*store_turns.is_turn(session, turn)))
     if position is None:
         raise InvalidQuery("There is no such turn in this conversation.", fix="Load the conversation again.")
     return int(position)

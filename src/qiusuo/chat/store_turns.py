@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from qiusuo.chat.events import Notice, RoundState, TurnRecord, TurnState, fold
 from qiusuo.chat.session import Memory, Mode, Progress
@@ -34,18 +33,18 @@ def is_turn(session: str, turn: str) -> tuple[ColumnElement[bool], ColumnElement
     return turns.c.session_id == session, turns.c.id == turn
 
 
-async def save(connection: AsyncConnection, session: str, record: TurnRecord) -> None:
+def save(connection: Connection, session: str, record: TurnRecord) -> None:
     """Write a whole turn; what was kept of it in pieces is in it."""
-    await connection.execute(update(turns).where(*is_turn(session, record.id)).values(columns(record)))
-    await connection.execute(delete(pieces).where(pieces.c.session_id == session, pieces.c.turn_id == record.id))
+    connection.execute(update(turns).where(*is_turn(session, record.id)).values(columns(record)))
+    connection.execute(delete(pieces).where(pieces.c.session_id == session, pieces.c.turn_id == record.id))
 
 
-async def keep(connection: AsyncConnection, progress: Sequence[Progress]) -> None:
+def keep(connection: Connection, progress: Sequence[Progress]) -> None:
     """Write what is new of turns that are being answered: text as pieces, all else with the record."""
     for each in progress:
         if each.whole:
             mine = is_turn(each.session, each.record.id)
-            await connection.execute(update(turns).where(*mine).values(columns(each.record)))
+            connection.execute(update(turns).where(*mine).values(columns(each.record)))
     rows = [
         {
             "session_id": each.session,
@@ -58,14 +57,14 @@ async def keep(connection: AsyncConnection, progress: Sequence[Progress]) -> Non
         if each.number
     ]
     if rows:
-        await connection.execute(pieces.insert(), rows)
+        connection.execute(pieces.insert(), rows)
 
 
-async def with_pieces(connection: AsyncConnection, session: str, record: TurnRecord) -> TurnRecord:
+def with_pieces(connection: Connection, session: str, record: TurnRecord) -> TurnRecord:
     """Return a turn that was being answered with the text that was kept of it."""
     mine = (pieces.c.session_id == session, pieces.c.turn_id == record.id)
     wanted = select(pieces.c.start, pieces.c.text).where(*mine).order_by(pieces.c.number)
-    found = (await connection.execute(wanted)).all()
+    found = (connection.execute(wanted)).all()
     if found:
         answer = ""
         for start, text in found:
@@ -74,27 +73,27 @@ async def with_pieces(connection: AsyncConnection, session: str, record: TurnRec
     return record
 
 
-async def bury(connection: AsyncConnection, session: str, turn: str, memory: Memory) -> None:
+def bury(connection: Connection, session: str, turn: str, memory: Memory) -> None:
     """Mark a dead turn as failed. The numbers its readers have seen stay taken."""
-    data = await connection.scalar(select(turns.c.record).where(*is_turn(session, turn)))
+    data = connection.scalar(select(turns.c.record).where(*is_turn(session, turn)))
     if data is None:
         return
-    record = await with_pieces(connection, session, TurnRecord.from_dict(data))
+    record = with_pieces(connection, session, TurnRecord.from_dict(data))
     if record.mode == Mode.AGENT:
         memory.registry = _with_sources_of(record, memory.registry)
     give_up(record)
-    await save(connection, session, record)
+    save(connection, session, record)
 
 
-async def drop(connection: AsyncConnection, session: str, turn: str, memory: Memory) -> None:
+def drop(connection: Connection, session: str, turn: str, memory: Memory) -> None:
     """Remove a turn and all after it, from the memory too. The registry keeps its numbers: they never restart."""
     mine = turns.c.session_id == session
-    first = await connection.scalar(select(turns.c.position).where(mine, turns.c.id == turn))
+    first = connection.scalar(select(turns.c.position).where(mine, turns.c.id == turn))
     if first is None:
         raise InvalidQuery("The turn that is to be replaced is not there any more.", fix="Load the conversation again.")
     later = (mine, turns.c.position >= first)
-    dropped = set((await connection.scalars(select(turns.c.id).where(*later))).all())
-    await connection.execute(delete(turns).where(*later))
+    dropped = set((connection.scalars(select(turns.c.id).where(*later))).all())
+    connection.execute(delete(turns).where(*later))
     # A turn that died has no messages, so the cut may only come with a later one.
     cuts = [start for each, start in memory.starts.items() if each in dropped]
     memory.messages = memory.messages[: min(cuts, default=len(memory.messages))]
