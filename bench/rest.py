@@ -173,9 +173,11 @@ def _serve_ours(address: Any, upstream: str) -> None:
     from qiusuo.config import Settings  # noqa: PLC0415
     from qiusuo.engines.tavily import TavilyEngine  # noqa: PLC0415
     from qiusuo.web.app import create_app  # noqa: PLC0415
+    from qiusuo.web.server import Server  # noqa: PLC0415
 
     engine = TavilyEngine(PlainTavily.key, base_url=upstream)
-    _run_uvicorn(create_app(SearchService([engine], Settings.load(rate_limit=0))), address)
+    server = Server(create_app(SearchService([engine], Settings.load(rate_limit=0))))
+    server.run(sockets=[_listening(address)])
 
 
 def _serve_bare(address: Any, answer: bytes) -> None:
@@ -201,11 +203,15 @@ def _serve_bare(address: Any, answer: bytes) -> None:
 def _run_uvicorn(app: Any, address: Any) -> None:
     import uvicorn  # noqa: PLC0415 - in the server's process only
 
+    # As `qiusuo serve` has it, but for the bounds on connections.
+    config = uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, proxy_headers=False)
+    uvicorn.Server(config).run(sockets=[_listening(address)])
+
+
+def _listening(address: Any) -> socket.socket:
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     address.put(f"http://127.0.0.1:{listener.getsockname()[1]}")
-    # As `qiusuo serve` sets it up.
-    config = uvicorn.Config(app, access_log=False, log_level="warning", server_header=False, proxy_headers=False)
-    uvicorn.Server(config).run(sockets=[listener])
+    return listener
 
 
 @contextmanager

@@ -43,7 +43,7 @@ def measure() -> Report:
     with running(serve_talker) as model:
         for name, database in databases():
             with database as url, serving(model, url) as address:
-                first, probes, refused, took = asyncio.run(_load(address))
+                first, probes, refused, took = asyncio.run(load(address))
             _add(report, name, "first token, median", first)
             _add(report, name, "first token of further questions, median", probes)
             report.add(f"{name}: refused", str(refused), f"all in {took:.1f} s", f"{TOKENS * PACE:.0f} s of text")
@@ -101,7 +101,7 @@ def serving(model: str, database: str) -> Iterator[str]:
             process.kill()
 
 
-async def _load(address: str) -> tuple[list[float], list[float], int, float]:
+async def load(address: str) -> tuple[list[float], list[float], int, float]:
     """Return how long first tokens took, those of later questions, how many were refused, and the time of it all."""
     await _answer(address, tokens=1)  # packages are loaded with the first one
     began = time.perf_counter()

@@ -73,27 +73,6 @@ def test_a_lost_connection_is_taken_up_where_it_broke(chromium: Browser) -> None
         expect(page(".lost")).to_have_count(0)
 
 
-def test_a_restarted_server_is_found_again(chromium: Browser, tmp_path: Path) -> None:
-    gate = Gate()
-    script = (Reply.text("第一个回答"), Reply.text("说到一半", gate))
-    with PageWorld(*script, store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
-        page.ask("先问一个")
-        page.send("再问一个")
-        expect(page.turn.locator(".answer")).to_have_text("说到一半")
-        port = world.stop()
-        expect(page.page.get_by_text("连接断开，正在重新连接…")).to_be_visible()
-        world.start(port)
-        page.ended()
-        expect(page("article.turn").first.locator(".answer")).to_have_text("第一个回答")
-        expect(page(".lost")).to_have_count(0)
-        gate.open()
-        # It can be asked again, and the conversation goes on.
-        page.turn.get_by_role("button", name="重试").click()
-        expect(page.turn.locator(".answer")).to_have_text("好的。")
-        page.ended()
-        expect(page("article.turn")).to_have_count(2)
-
-
 def test_a_question_that_does_not_reach_the_server_can_be_sent_again(chromium: Browser, tmp_path: Path) -> None:
     with PageWorld(store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
         page.ask("在线")

@@ -42,18 +42,23 @@ def test_an_answer_that_a_shutdown_breaks_off_can_be_asked_again(chromium: Brows
 def test_a_turn_of_a_killed_server_is_shown_as_broken_off(chromium: Browser, tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path}/chat.db"
     page = chromium.new_context(locale="zh-CN").new_page()
-    with ScriptedModel(Reply.hang("开头"), otherwise=Reply.text("全部。")) as model:
+    with ScriptedModel(Reply.text("第一个回答"), Reply.hang("开头"), otherwise=Reply.text("全部。")) as model:
         with server_process(model, database) as server:
             page.goto(str(server.client.base_url))
-            page.locator("#question").fill("你好")
-            page.locator("#question").press("Enter")
             turn = page.locator("article.turn").last
-            expect(turn).to_contain_text("开头")
+            for question, answer in (("先问一个", "第一个回答"), ("再问一个", "开头")):
+                page.locator("#question").fill(question)
+                page.locator("#question").press("Enter")
+                expect(turn).to_contain_text(answer)
             server.process.kill()
             server.process.wait()
+            expect(page.get_by_text("连接断开，正在重新连接…")).to_be_visible()
             port = server.client.base_url.port or 0
         with server_process(model, database, port=port):
             expect(turn.locator(".notice")).to_contain_text("回答完成之前，服务器重启或已停止", timeout=15_000)
-            page.get_by_role("button", name="重试").click()
+            expect(page.locator("article.turn").first.locator(".answer")).to_have_text("第一个回答")
+            expect(page.locator(".lost")).to_have_count(0)
+            turn.get_by_role("button", name="重试").click()
             expect(turn.locator(".answer")).to_have_text("全部。")
+            expect(page.locator("article.turn")).to_have_count(2)
     page.context.close()

@@ -210,7 +210,7 @@ async def test_a_program_that_has_heard_nothing_may_ask_again(tmp_path: Path) ->
 def test_without_a_token_nothing_else_is_told() -> None:
     with ScriptedModel() as model:
         extension = chat_extension(scripted(model), open_store(":memory:"))
-        with WebServer.over("searxng", extensions=[extension], tokens="ann:tok") as server:
+        with WebServer.over("searxng", extensions=[extension], tokens="ann:0123456789abcdef") as server:
             for path in ("/livez", "/healthz", "/readyz"):
                 assert server.client.get(path).status_code == 200
                 assert server.client.post(path).status_code in {401, 405}

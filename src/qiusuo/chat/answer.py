@@ -23,6 +23,10 @@ from qiusuo.errors import ModelBroken
 
 MAX_MESSAGE: Final = 500_000
 """Characters of one message of the model, its thoughts included."""
+MAX_TEXT: Final = 200_000
+"""Characters of it that a reader sees."""
+_AT_ONCE: Final = 2000
+"""Characters that are looked at in one go. The worst of them, full of brackets, take some 20 ms."""
 
 
 class MessageText:
@@ -40,6 +44,7 @@ class MessageText:
         self._tools = tools
         self._lead = lead
         self._taken = 0
+        self._shown = 0
         self._characters = WholeCharacters()
         self._thoughts = ThinkFilter()
         self._calls = CallFilter(tools)
@@ -55,27 +60,31 @@ class MessageText:
     @property
     def full(self) -> bool:
         """Whether there is more than anybody reads: a model that finds no end must be stopped by somebody."""
-        return self._taken >= MAX_MESSAGE
+        return self._taken >= MAX_MESSAGE or self._shown >= MAX_TEXT
 
     def know(self, references: Mapping[int, Reference]) -> None:
         """Make more sources known from here on."""
         self._known.update(references)
         self._links.add(references)
 
-    def take(self, chunk: AIMessageChunk) -> None:
+    async def take(self, chunk: AIMessageChunk) -> None:
         """Take the next chunk of the message."""
         self.look_for_thoughts(chunk)
-        piece = chunk.text
-        if piece:
-            self.feed(piece)
+        await self.feed(chunk.text)
 
     def look_for_thoughts(self, chunk: AIMessageChunk) -> None:
         """Note whether the server sends thoughts beside the text."""
         if has_thought_apart(chunk):
             self._thoughts.thoughts_come_apart()
 
-    def feed(self, piece: str) -> None:
-        """Take the next piece of the message."""
+    async def feed(self, piece: str) -> None:
+        """Take the next piece of the message; while a long one is looked at, others do not stand still."""
+        for start in range(0, len(piece), _AT_ONCE):
+            if start:
+                await asyncio.sleep(0)
+            self._feed(piece[start : start + _AT_ONCE])
+
+    def _feed(self, piece: str) -> None:
         self._taken += len(piece)
         text = self._without_calls(self._thoughts.feed(self._characters.feed(piece)))
         if text:
@@ -103,6 +112,7 @@ class MessageText:
         self._links = self._processor.stream()
         self._links.add(self._known)
         self._raw.clear()
+        self._shown = 0
         self._journal.retract(self._before)
 
     def _give(self, text: str) -> None:
@@ -112,6 +122,7 @@ class MessageText:
             self._journal.status(Stage.ANSWERING)
             self._journal.text(self._lead)
         self._raw.append(text)
+        self._shown += len(text)
         self._journal.text(self._links.feed(text))
 
 

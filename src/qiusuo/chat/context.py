@@ -143,7 +143,7 @@ class Context:
         async with aclosing(stream):
             async for chunk in stream:
                 self.heed_stop()
-                text.take(chunk)
+                await text.take(chunk)
                 if chunk.response_metadata:
                     facts |= chunk.response_metadata  # not added up: some servers tell twice why they stop
                 if chunk.tool_call_chunks or chunk.usage_metadata:

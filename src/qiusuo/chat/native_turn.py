@@ -48,7 +48,7 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
                     text.look_for_thoughts(piece.chunk)
                     context.journal.count_tokens(piece.chunk.usage_metadata)
                     last = piece.chunk if piece.chunk.response_metadata else last
-                text.feed(piece.text)
+                await text.feed(piece.text)
                 if text.full:
                     break
     except ModelError as error:

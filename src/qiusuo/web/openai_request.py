@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,6 +17,9 @@ from qiusuo.web.openai_errors import ApiError, unknown_model, unsupported
 CHAT_MODEL: Final = "qiusuo-chat"
 AGENT_MODEL: Final = "qiusuo-agent"
 MODELS: Final = (CHAT_MODEL, AGENT_MODEL)
+MAX_MESSAGES: Final = 2000
+"""Of one request. Tens of thousands, each of a word, took a second in which nobody else was served."""
+MAX_PARTS: Final = 500
 NOTICE_MARK: Final = "> ⚠️ "
 THOUGHT_END: Final = "\n</think> \n\n"
 """Ends what was streamed as the answer and turned out to be a thought.
@@ -47,7 +50,7 @@ class ChatMessage(_Lenient):
     """A message. Calls of the client's own tools are not looked at."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[Part] | None = None
+    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS)] | None = None
 
 
 class StreamOptions(_Lenient):
@@ -66,7 +69,7 @@ class CompletionBody(_Lenient):
     """OpenAI's fields that have an effect here, and our own (``search``, ``references``); others are ignored."""
 
     model: str
-    messages: list[ChatMessage] = Field(min_length=1)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     temperature: float | None = None
