@@ -213,10 +213,13 @@ class SqlSessionStore:
             raise
 
     async def keep(self, progress: Sequence[Progress]) -> set[str]:
+        # Taken down here: the turns go on while the database works, perhaps in another thread.
+        news = [(each, store_turns.columns(each.record) if each.whole else {}) for each in progress]
+
         def work(connection: Connection) -> set[str]:
             self._claims.renew(connection)
             held = self._claims.held(connection)
-            store_turns.keep(connection, [each for each in progress if each.record.id in held])
+            store_turns.keep(connection, [(each, whole) for each, whole in news if each.record.id in held])
             return held
 
         await self._claims.start()

@@ -39,12 +39,11 @@ def save(connection: Connection, session: str, record: TurnRecord) -> None:
     connection.execute(delete(pieces).where(pieces.c.session_id == session, pieces.c.turn_id == record.id))
 
 
-def keep(connection: Connection, progress: Sequence[Progress]) -> None:
-    """Write what is new of turns that are being answered: text as pieces, all else with the record."""
-    for each in progress:
-        if each.whole:
-            mine = is_turn(each.session, each.record.id)
-            connection.execute(update(turns).where(*mine).values(columns(each.record)))
+def keep(connection: Connection, news: Sequence[tuple[Progress, dict[str, Any]]]) -> None:
+    """Write what is new of turns that are being answered: text as pieces, all else (where there is any) as columns."""
+    for each, whole in news:
+        if whole:
+            connection.execute(update(turns).where(*is_turn(each.session, each.record.id)).values(whole))
     rows = [
         {
             "session_id": each.session,
@@ -53,7 +52,7 @@ def keep(connection: Connection, progress: Sequence[Progress]) -> None:
             "start": each.start,
             "text": each.text,
         }
-        for each in progress
+        for each, _ in news
         if each.number
     ]
     if rows:
