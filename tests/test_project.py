@@ -74,7 +74,7 @@ class TestFilesForContributors:
         assert {"name", "about", "labels"} == set(yaml.safe_load(head))
         assert body.strip()
 
-    @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md", "docs/releasing.md"])
+    @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md", "SECURITY.md"])
     def test_what_is_named_exists(self, page: str) -> None:
         text = (ROOT / page).read_text("utf-8")
         for target in re.findall(r"\bmake (\w+)`", text) + re.findall(r"^make (\w+)", text, re.MULTILINE):
