@@ -161,7 +161,7 @@ class TestLinks:
 
 
 class TestNamesInTheReadme:
-    @pytest.mark.parametrize("page", WITH_EXAMPLES)
+    @pytest.mark.parametrize("page", [*WITH_EXAMPLES, "SECURITY.md"])
     def test_every_variable_exists(self, page: str) -> None:
         text = "".join(
             text
