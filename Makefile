@@ -8,7 +8,7 @@ JOBS ?= 2
 OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench docs eval setup clean
+.PHONY: help run test lint format wheel bench docs eval setup clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -30,12 +30,16 @@ test:  ## Install everything and run all checks and tests
 	@$(PYTHON) scripts/setup.py --test
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	@$(MAKE) --no-print-directory wheel
 
 lint:  ## Format check, lint, types, generated docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python scripts/docs.py --check
+
+wheel:  ## Build the package, install it on its own and try it; says so loudly where no package index answers
+	$(BIN)/python scripts/wheel.py || [ $$? -eq 3 ]
 
 format:  ## Format and fix what can be fixed
 	$(BIN)/ruff format .

@@ -29,6 +29,7 @@ from qiusuo.engines import ENTRY_POINT_GROUP, discover_engines
 from qiusuo.http import MAX_BODY_BYTES
 from qiusuo.pipeline.cooldown import RULES
 from qiusuo.pipeline.request import SearchOptions
+from qiusuo.server_settings import SHORTEST_TOKEN
 from qiusuo.testing import Fault, Provider, ProviderServer
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.ddgs import DuckDuckGo
@@ -37,9 +38,13 @@ from qiusuo.testing.providers.tavily import Tavily
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS = (("README.md", "README.zh-CN.md"), ("docs/usage.md", "docs/usage.zh-CN.md"))
+CONTRIBUTING = ("CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md")
 WITH_EXAMPLES = [name for pair in PAIRS for name in pair]
 PAGES = sorted(
-    str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")) if path.stat().st_size
+    str(path.relative_to(ROOT))
+    for folder in ("*.md", "docs/**/*.md", ".github/**/*.md")
+    for path in ROOT.glob(folder)
+    if path.stat().st_size
 )
 PROVIDERS: dict[str, type[Provider]] = {"tavily": Tavily, "brave": Brave, "searxng": Searxng, "ddgs": DuckDuckGo}
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -69,7 +74,7 @@ def blocks(page: str, language: str) -> list[tuple[int, str]]:
 
 def file_name(block: str) -> str | None:
     """Return the name of the file that an example shows, if its first line says so."""
-    found = re.match(r"# (\w+\.py)\n", block)
+    found = re.match(r"# ([\w/]+\.py)\n", block)
     return found[1] if found else None
 
 
@@ -156,7 +161,7 @@ class TestLinks:
 
 
 class TestNamesInTheReadme:
-    @pytest.mark.parametrize("page", WITH_EXAMPLES)
+    @pytest.mark.parametrize("page", [*WITH_EXAMPLES, "SECURITY.md"])
     def test_every_variable_exists(self, page: str) -> None:
         text = "".join(
             text
@@ -188,11 +193,15 @@ class TestNamesInTheReadme:
         assert set(re.findall(r"qiusuo\[(\w+)\]", text_of(page))) <= set(extras)
 
     @pytest.mark.parametrize("page", PAIRS[0])
-    def test_every_engine_and_exit_code_is_named(self, page: str) -> None:
+    def test_is_short_and_names_every_engine(self, page: str) -> None:
         text = text_of(page)
         own = [kind.name for kind in discover_engines().values() if kind.__module__.startswith("qiusuo.")]
         assert [name for name in own if f"`{name}`" not in text] == []
-        assert [int(code) for code in re.findall(r"^\| (\d) \|", text, re.MULTILINE)] == list(Exit)
+        assert len(text.splitlines()) <= 130
+
+    def test_every_exit_code_is_named(self) -> None:
+        line = next(line for line in text_of("docs/cli.md").splitlines() if line.startswith("Exit codes:"))
+        assert [int(code) for code in re.findall(r"\d+", line)] == list(Exit)
 
     @pytest.mark.parametrize("page", PAIRS[1])
     def test_every_option_and_outcome_is_named(self, page: str) -> None:
@@ -207,6 +216,18 @@ class TestNamesInTheReadme:
         assert "AllEnginesFailed" in names
         assert [name for name in names if not hasattr(errors, name)] == []
 
+    def test_the_architecture_names_who_reads_the_environment(self) -> None:
+        text = text_of("docs/architecture.md")
+        part = re.search(r"^## Who reads the environment\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)
+        assert part
+        source = ROOT / "src/qiusuo"
+        readers = {
+            path.relative_to(source).as_posix()
+            for path in source.rglob("*.py")
+            if re.search(r"\bos\.(environ|getenv)\b|\bgetproxies\(", path.read_text("utf-8"))
+        }
+        assert set(re.findall(r"`([\w/]+\.py)`", part[1])) == readers
+
     def test_figures_are_those_of_the_code(self) -> None:
         rows = re.findall(
             r"^\| ([a-z_, ]+) \| (\d).* \| (.+) \| (.+) \|$", text_of("docs/architecture.md"), re.MULTILINE
@@ -219,9 +240,13 @@ class TestNamesInTheReadme:
         for page in PAIRS[0]:
             delay = Settings.model_fields["hedge_delay"].get_default()
             assert re.search(rf"\b{delay} (s|秒)", text_of(page))
-            assert f"{MAX_BODY_BYTES // 2**20} MiB" in text_of(page)
+        security = text_of("SECURITY.md")
+        assert f"{MAX_BODY_BYTES // 2**20} MiB" in security
+        assert f"{SHORTEST_TOKEN} characters" in security
+        for name in ("max_connections", "max_connections_per_address"):
+            assert f"{Settings.model_fields[name].get_default():,}" in security
 
-    @pytest.mark.parametrize("pair", PAIRS)
+    @pytest.mark.parametrize("pair", [*PAIRS, CONTRIBUTING])
     def test_both_languages_have_the_same_parts(self, pair: tuple[str, str]) -> None:
         english, chinese = (
             ([len(marks) for marks in re.findall(r"^(#+) ", FENCE.sub("", text_of(page)), re.MULTILINE)], kinds(page))
@@ -236,23 +261,21 @@ class TestExamples:
     def test_python_runs(self, page: str) -> None:
         run_examples(page)
 
-    @pytest.mark.parametrize("page", PAIRS[0])
+    @pytest.mark.parametrize("page", PAIRS[1])
     def test_the_errors_are_caught_as_shown(
         self, page: str, providers: dict[str, ProviderServer], capsys: pytest.CaptureFixture[str]
     ) -> None:
         (example,) = (text for _, text in blocks(page, "python") if "except UserRateLimited" in text)
         for server in providers.values():
             server.fault = Fault.SERVER_ERROR
-        exec(example, {"service": SearchService.from_settings()})  # noqa: S102 - our own page
+        with SearchService.from_settings() as service:
+            exec(example, {"service": service})  # noqa: S102 - our own page
         shown = capsys.readouterr().out
         assert all(f"{name} unavailable" in shown for name in ("tavily", "brave", "searxng"))
 
         class Full:
             def search(self, *_words: object, **_options: object) -> None:
                 raise errors.UserRateLimited("too often", retry_after=12.0)
-
-            def close(self) -> None:
-                pass
 
         exec(example, {"service": Full()})  # noqa: S102 - our own page
         assert "12" in capsys.readouterr().out
@@ -280,13 +303,22 @@ class TestExamples:
         assert english == chinese
         for name, text in english.items():
             (tmp_path / name).write_text(text)
-        (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(tmp_path)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603 - this interpreter
-        assert done.returncode == 0, done.stdout
-        assert "passed" in done.stdout
+        run_tests(tmp_path)
 
-    @pytest.mark.parametrize("page", [*WITH_EXAMPLES, "docs/configuration.md"])
+    def test_the_engine_of_the_contributors_passes_the_table(self, tmp_path: Path) -> None:
+        english, chinese = (
+            {name: text for _, text in blocks(page, "python") if (name := file_name(text))} for page in CONTRIBUTING
+        )
+        assert english == chinese
+        assert all(compile(text, name, "exec") for name, text in english.items())
+        for name in ("src/qiusuo/engines/acme.py", "tests/engines/test_acme.py"):
+            (tmp_path / Path(name).name).write_text(english[name])
+        # As if the file lay among the others.
+        where = "import pathlib, qiusuo.engines\nqiusuo.engines.__path__.append(str(pathlib.Path(__file__).parent))\n"
+        (tmp_path / "conftest.py").write_text(where)
+        run_tests(tmp_path)
+
+    @pytest.mark.parametrize("page", [*PAIRS[1], "docs/configuration.md"])
     def test_configuration_is_valid(self, page: str, tmp_path: Path) -> None:
         found = blocks(page, "toml")
         assert found
@@ -316,6 +348,15 @@ class TestExamples:
         assert list(shown["results"][0]) == list(true["results"][0])
         assert list(shown["attempts"][0]) == list(true["attempts"][0])
         assert SearchResponse.from_dict(shown).to_dict() == shown
+
+
+def run_tests(folder: Path) -> None:
+    """Run the tests in a folder, as somebody would who has written them."""
+    (folder / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(folder)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)  # noqa: S603 - this interpreter
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
 
 
 def run_examples(page: str) -> None:

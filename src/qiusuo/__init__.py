@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from qiusuo.models import Attempt, Freshness, Outcome, Query, SearchResponse, SearchResultItem, SearchType
     from qiusuo.service import SearchService
 
-__version__ = "0.1.0"
+__version__: str
 
 _HOME = {
     "AllEnginesFailed": "qiusuo.errors",
@@ -58,10 +58,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
+    if name == "__version__":
+        value: Any = importlib.import_module("importlib.metadata").version("qiusuo")
+    elif name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    else:
         raise AttributeError(f"module 'qiusuo' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
     globals()[name] = value
     return value
 

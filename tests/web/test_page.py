@@ -139,6 +139,12 @@ class TestDocs:
                 assert "<h1" in answer.text
                 assert not re.search(r"<script(?![^>]*src=)|\sstyle=|\son\w+=|<img", answer.text)
 
+    def test_the_menu_has_a_place_for_every_guide_and_no_other(self) -> None:
+        folder = guide.docs_folder()
+        assert folder is not None
+        about_the_inside = {"architecture", "benchmarks"}
+        assert set(guide.FIRST) == set(guide.doc_names(folder)) - about_the_inside
+
     def test_the_language_is_the_reader_s(self, server: WebServer) -> None:
         chinese = server.client.get("/docs/deployment", headers={"Accept-Language": "zh-CN,zh;q=0.9"})
         assert '<html lang="zh-CN">' in chinese.text

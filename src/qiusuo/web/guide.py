@@ -23,8 +23,8 @@ _HERE: Final = Path(__file__)
 # In an installed package beside this file, in the repository at its root.
 FOLDERS: Final = (_HERE.with_name("docs"), _HERE.parents[3] / "docs")
 FIRST: Final = (
-    "usage", "deployment", "troubleshooting", "configuration", "engines", "tools", "chat", "models", "native-search",
-    "citations", "legal", "google", "api", "cli",
+    "usage", "deployment", "troubleshooting", "configuration", "engines", "tools", "chat", "native-search",
+    "openai-api", "citations", "legal", "google", "api", "cli",
 )  # fmt: skip
 API: Final = "api"
 _CHINESE: Final = ".zh-CN"
