@@ -81,20 +81,15 @@ class ResponseCache:
             entry = await self._load(key)
         return entry.response if entry is not None and entry.keep_until > self._clock() else None
 
-    def keep(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> CacheEntry | None:
-        """Keep a response in this process for ``ttl`` seconds, where its provider allows it."""
+    async def store(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> None:
+        """Keep a response for ``ttl`` seconds in this process and in Redis, as far as its provider allows it."""
         if ttl <= 0 or storing is Storing.NEVER:
-            return None
+            return
         until = self._clock() + ttl
         # What may only be kept in passing is not kept past its time either.
         entry = CacheEntry(response, until, until + self._stale if storing is Storing.SHARED else until)
         self._remember(key, entry)
-        return entry
-
-    async def store(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> None:
-        """Keep a response for ``ttl`` seconds in this process, and in Redis where there is one and it is allowed."""
-        entry = self.keep(key, response, ttl, storing)
-        if entry is not None and self._shared is not None and storing is Storing.SHARED:
+        if self._shared is not None and storing is Storing.SHARED:
             lasts = int((ttl + self._stale) * 1000)
             data = orjson.dumps({"until": entry.fresh_until, "keep": entry.keep_until, "response": response.to_dict()})
             try:
