@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 import unicodedata
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, dataclass, replace
 
 import pytest
 from hypothesis import example, given
@@ -71,6 +72,14 @@ class TestClean:
         text = clean(raw)
         assert text == " ".join(text.split())
         assert not any(unicodedata.category(char) == "Cc" for char in text)
+
+    @pytest.mark.parametrize("code", [*range(0x20), *range(0x7E, 0xA1), 0x200B, 0x202E, 0xFEFF])
+    def test_no_control_is_left_among_plain_words(self, code: int) -> None:
+        assert clean(f"a{chr(code)}b") in {"ab", "a b", "a~b"}
+
+    @pytest.mark.parametrize("text", ['say "so"', "back\\slash", "搜索 引擎", "naïve", ""])
+    def test_plain_words_stay_as_they_are(self, text: str) -> None:
+        assert clean(text) == text
 
     def test_visible_takes_out_what_is_not_shown_and_nothing_else(self) -> None:
         assert (
@@ -357,6 +366,39 @@ class TestModels:
             setattr(value, name, "other")
 
     @pytest.mark.parametrize(
+        "value",
+        [
+            Query("x", language="zh-CN"),
+            SearchResultItem("t", "https://www.a.example/b", "s"),
+            Attempt("e", Outcome.OK, 1, notes=("n",)),
+            SearchResponse("q", (SearchResultItem("t", "u", "s"),), "e"),
+        ],
+    )
+    def test_values_are_equal_by_their_fields_and_travel_between_processes(self, value: Query) -> None:
+        assert pickle.loads(pickle.dumps(value)) == value  # noqa: S301 - our own
+        assert replace(value) == value
+        assert hash(replace(value)) == hash(value)
+        assert not hasattr(value, "__dict__"), "thousands of them are kept"
+
+    def test_values_may_be_extended(self) -> None:
+        @dataclass(frozen=True, slots=True)
+        class More(SearchResultItem):
+            extra: int = 0
+
+        class Plain(SearchResultItem):
+            pass
+
+        assert More("t", "https://a.example", "s", extra=3).extra == 3
+        plain = Plain("t", "https://www.a.example", "s")
+        assert (type(plain), plain.source) == (Plain, "a.example")
+        with pytest.raises(FrozenInstanceError):
+            plain.title = "u"  # type: ignore[misc]
+
+    def test_a_value_that_lacks_something_is_not_made(self) -> None:
+        with pytest.raises(TypeError, match="missing 2 required"):
+            SearchResultItem("t")  # type: ignore[call-arg]
+
+    @pytest.mark.parametrize(
         ("url", "domain"),
         [
             ("https://www.example.com/a?b#c", "example.com"),
@@ -368,6 +410,7 @@ class TestModels:
             ("https://www2.example.com/", "www2.example.com"),
             ("javascript:alert(1)", ""),
             ("example.com/no-scheme", ""),
+            ("/go?to=https://elsewhere.example/", ""),
             ("https://", ""),
             ("https://[broken", ""),
             ("", ""),

@@ -5,51 +5,10 @@ All are frozen; nothing here imports anything outside the standard library.
 
 from __future__ import annotations
 
-import re
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import update_wrapper
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
-
-# Nearly every host; the others (ports, user names, IPv6, a query right behind) take the slow way.
-_PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+").fullmatch
-
-T = TypeVar("T")
-
-
-def quick(cls: type[T]) -> type[T]:
-    """Give a frozen dataclass with slots a constructor that takes half the time; nothing else changes.
-
-    The usual one sets each field by a call of ``object.__setattr__``, since plain assignment is what it forbids. This
-    one assigns plainly, while the object counts as one of an open class with the same layout. Every search makes a
-    score of such objects.
-    """
-    made: Any = cls
-    usual = made.__init__
-    scope: dict[str, Any] = {
-        "usual": usual,
-        "Frozen": cls,
-        "Open": type(f"_Open{cls.__name__}", (), {"__slots__": made.__slots__}),
-        "become": object.__dict__["__class__"].__set__,
-    }
-    parameters = ["self"]
-    for field in fields(made):
-        scope[f"default_{field.name}"] = field.default
-        parameters.append(field.name + ("" if field.default is MISSING else f"=default_{field.name}"))
-    names = [field.name for field in fields(made)]
-    lines = [
-        f"def __init__({', '.join(parameters)}):",
-        " if self.__class__ is not Frozen:",  # a subclass, which has a layout of its own
-        f"  return usual(self, {', '.join(names)})",
-        " become(self, Open)",
-        *(f" self.{name} = {name}" for name in names),
-        " self.__class__ = Frozen",
-        *([" self.__post_init__()"] if hasattr(cls, "__post_init__") else []),
-    ]
-    exec("\n".join(lines), scope)  # noqa: S102 - as the dataclass itself does, of nothing but its fields' names
-    made.__init__ = update_wrapper(scope["__init__"], usual)
-    return cls
 
 
 class SearchType(StrEnum):
@@ -86,7 +45,6 @@ class Outcome(StrEnum):
     DISABLED = "disabled"
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Query:
     """What is asked of an engine. ``language`` is a BCP 47 tag (``zh-CN``), ``region`` a two-letter country."""
@@ -125,7 +83,6 @@ class Query:
         return self.type is SearchType.NEWS
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class SearchResultItem:
     """One result. ``source`` is the site's host; ``engines`` lists who found it."""
@@ -172,7 +129,6 @@ class SearchResultItem:
         )
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One line of the receipt: which engine was asked, how it ended, how long it took and why.
@@ -220,7 +176,6 @@ class Attempt:
         )
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class SearchResponse:
     """Results with their receipt. ``search_time`` is in milliseconds.
@@ -273,12 +228,8 @@ class SearchResponse:
 
 def domain_of(url: str) -> str:
     """Return the host of ``url`` without ``www.``, or an empty string if it has none."""
-    host = url.partition("://")[2].partition("/")[0]
-    if not _PLAIN_HOST(host):
-        try:
-            host = urlsplit(url).hostname or ""
-        except ValueError:
-            return ""
-        if not host.isprintable():
-            return ""
-    return host.lower().removeprefix("www.")
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+    return host.lower().removeprefix("www.") if host.isprintable() else ""

@@ -100,8 +100,7 @@ class Roster:
         """
         if request.engines:
             return Choice(tuple(self.get(name) for name in request.engines))
-        kind = request.query.type
-        choice = await self.available(kind) if self._fixed is None else self._fixed[kind]
+        choice = await self.available(request.query.type)
         if not choice.engines:
             raise self.disabled()
         return choice

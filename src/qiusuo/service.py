@@ -72,10 +72,7 @@ class SearchService:
         Raises:
             SearchError: see :mod:`qiusuo.errors`; a failure is never an empty response.
         """
-        observers = self._pipeline.observers
-        if observers:
-            return await observed(observers, self._run(query, options))
-        return await self._pipeline.run(build_request(self.settings, query, **options))
+        return await observed(self._pipeline.observers, self._run(query, options))
 
     async def _run(self, query: str, options: SearchOptions) -> SearchResponse:
         return await self._pipeline.run(build_request(self.settings, query, **options))

@@ -7,8 +7,6 @@ import re
 import unicodedata
 from datetime import UTC, date, datetime, timedelta
 
-import orjson
-
 from qiusuo.models import Freshness
 
 # Only real tags: "a < b and c > d" is prose and stays.
@@ -34,21 +32,15 @@ FRESHNESS_SPAN = {
 
 def clean(text: object, limit: int | None = None) -> str:
     """Turn provider text into one plain line: no tags, entities resolved, no control characters, blanks folded."""
-    if not isinstance(text, str):
+    if not text or not isinstance(text, str):
         return ""
     if "<" in text:
         text = _TAG.sub("", _without_comments(text))
-    if "&" in text:
-        text = html.unescape(text)
-    # orjson looks at thirty-two characters at once, isprintable at one: what comes out of it as it went in (but for the
-    # two quotes around it) has no controls. Texts with quotes of their own, or not of ASCII, are looked at plainly.
-    plain = text.isascii() and len(orjson.dumps(text)) == len(text) + 2 and "\x7f" not in text
-    if not plain and not text.isprintable():
+    text = html.unescape(text)
+    if not text.isprintable() or "  " in text:  # the only blank that is printable is the ordinary one
         text = " ".join(_CONTROL.sub("", text).split())
-    elif "  " in text:  # the only blank that is printable is the ordinary one
-        text = " ".join(text.split())
     text = text.strip()
-    return text if limit is None or len(text) <= limit else truncate(text, limit)
+    return text if limit is None else truncate(text, limit)
 
 
 def _without_comments(text: str) -> str:
@@ -97,10 +89,7 @@ def shorten_query(text: str, max_chars: int | None, max_words: int | None = None
 def normalise_query(text: str, *, sort_words: bool = False) -> str:
     """Return the form of a query that serves as cache key: NFKC, lower case, single blanks, optionally sorted words."""
     # Lower-casing can leave the normal form (İ), so NFKC comes again behind it: a second pass changes nothing.
-    folded = (
-        text.lower() if text.isascii() else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    )
-    words = folded.split()
+    words = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()).split()
     if sort_words:
         words.sort()
     return " ".join(words)

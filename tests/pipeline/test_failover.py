@@ -147,6 +147,75 @@ class TestDeadline:
             assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
+class TestTheTimeOfOneEngine:
+    async def test_silence_is_broken_off_in_time_and_the_caller_goes_on(self) -> None:
+        async with World("tavily", timeout=0.2) as here:
+            here["tavily"].fault = Fault.HANG
+            with pytest.raises(AllEnginesFailed) as caught:
+                await here.service.asearch("x")
+            [attempt] = caught.value.attempts
+            assert (attempt.outcome, attempt.reason) == (Outcome.TIMEOUT, "no answer within 0.2 s.")
+            assert not attempt.skipped
+            task = asyncio.current_task()
+            assert task is not None
+            assert task.cancelling() == 0
+            here["tavily"].fault = None
+            assert (await here.service.asearch("x", timeout=5)).results
+
+    async def test_each_search_ends_at_its_own_time(self) -> None:
+        async with World("tavily") as here:
+            here["tavily"].fault = Fault.HANG
+            started = time.perf_counter()
+
+            async def one(seconds: float) -> float:
+                with pytest.raises(AllEnginesFailed):
+                    await here.service.asearch("x", timeout=seconds)
+                return time.perf_counter() - started
+
+            longest, shortest, middle = await asyncio.gather(one(0.6), one(0.1), one(0.3))
+            assert 0.1 <= shortest < 0.3 <= middle < 0.6 <= longest < 1.5
+
+    async def test_a_search_cancelled_from_outside_is_no_timeout_of_the_engine(self) -> None:
+        async with World("tavily", engines={"tavily": {"max_concurrency": 1}}) as here:
+            here["tavily"].fault = Fault.HANG
+            for number in range(4):  # three failures would put it to rest
+                search = asyncio.create_task(here.service.asearch(f"q{number}"))
+                await asyncio.sleep(0.05)
+                search.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await search
+            assert (await here.service.status())[0].state == "ready"
+            here["tavily"].fault = None
+            assert (await here.service.asearch("x", timeout=5)).results, "the one place is free again"
+
+    async def test_a_search_cancelled_at_the_moment_its_time_is_over_is_cancelled(self) -> None:
+        async with World("tavily") as here:
+            here["tavily"].fault = Fault.HANG
+            search = asyncio.create_task(here.service.asearch("x", timeout=0.2))
+            await asyncio.sleep(0.1)
+            until = time.perf_counter() + 0.2
+            while time.perf_counter() < until:  # both become due in the same turn of the loop
+                pass
+            search.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await search
+
+    async def test_whoever_waits_for_a_place_and_is_cancelled_takes_none_away(self) -> None:
+        async with World("tavily", engines={"tavily": {"max_concurrency": 1}}) as here:
+            here["tavily"].fault = Fault.HANG
+            searches = [asyncio.create_task(here.service.asearch(f"q{number}")) for number in range(3)]
+            await asyncio.sleep(0.1)
+            assert here.requests("tavily") == 1
+            for search in reversed(searches):
+                search.cancel()
+            assert all(
+                isinstance(end, asyncio.CancelledError)
+                for end in await asyncio.gather(*searches, return_exceptions=True)
+            )
+            here["tavily"].fault = None
+            assert (await here.service.asearch("x", timeout=5)).results
+
+
 class TestChosenEngine:
     async def test_only_the_chosen_engine_is_asked(self) -> None:
         async with World("tavily", "brave") as here:

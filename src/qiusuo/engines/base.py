@@ -6,9 +6,7 @@ A new engine is one file in this folder (or an entry point in the group ``qiusuo
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured
-from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply, Watch
+from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
 from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
 from qiusuo.text import clean, iso_date, shorten_query, visible
 
@@ -26,8 +24,6 @@ logger = logging.getLogger(__name__)
 # Some providers answer with whole pages as "snippet".
 MAX_SNIPPET_CHARS = 2000
 MAX_TITLE_CHARS = 300
-# Nearly every address: there is nothing in it to clean, and its host can be read off.
-_PLAIN_URL = re.compile(r"https?://([a-z0-9.-]+)(?:/[!-~]*)?").fullmatch
 
 
 class Feature(StrEnum):
@@ -76,25 +72,6 @@ class Probe:
 
     used: int | None = None
     limit: int | None = None
-
-
-class Places(asyncio.Semaphore):
-    """The places for searches in flight at one engine, in one event loop.
-
-    What is asked of the engine inside ``with places.watch.within(seconds):`` is broken off by then, and the engine's
-    requests know it.
-    """
-
-    def __init__(self, most: int) -> None:
-        super().__init__(most)
-        self.watch = Watch()
-
-    def take(self) -> bool:
-        """Take a place if one is free and nobody waits for it; otherwise it must be waited for."""
-        free = self._value > 0 and not self._waiters
-        if free:
-            self._value -= 1
-        return free
 
 
 class EngineResults(list[SearchResultItem]):
@@ -171,22 +148,21 @@ class SearchEngine(ABC):
 
     def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
         """Say what of this query the engine cannot honour; it goes into the receipt."""
-        if query.is_plain and num_results <= self.max_results and self.query_text(query) == query.text:
-            return ()
+        asked = (
+            (Feature.NEWS, query.wants_news),
+            (Feature.LANGUAGE, query.language and not query.language_is_guess),
+            (Feature.REGION, query.region),
+            (Feature.FRESHNESS, query.freshness),
+            (Feature.INCLUDE_DOMAINS, query.include_domains),
+            (Feature.EXCLUDE_DOMAINS, query.exclude_domains),
+        )
         found: list[str] = []
-        asked = {
-            Feature.NEWS: query.wants_news,
-            Feature.LANGUAGE: query.language and not query.language_is_guess,
-            Feature.REGION: query.region,
-            Feature.FRESHNESS: query.freshness,
-            Feature.INCLUDE_DOMAINS: query.include_domains,
-            Feature.EXCLUDE_DOMAINS: query.exclude_domains,
-        }
-        ignored = [feature.value for feature, value in asked.items() if value and feature not in self.features]
+        ignored = [feature.value for feature, value in asked if value and feature not in self.features]
         if ignored:
             found.append(f"ignored: {', '.join(ignored)}")
-        if self.query_text(query) != query.text:
-            found.append(f"query shortened to {len(self.query_text(query))} characters")
+        sent = self.query_text(query)
+        if sent != query.text:
+            found.append(f"query shortened to {len(sent)} characters")
         if num_results > self.max_results:
             found.append(f"at most {self.max_results} results")
         return tuple(found)
@@ -220,23 +196,19 @@ class SearchEngine(ABC):
             return None
         url, host = address
         return SearchResultItem(
-            clean(title, MAX_TITLE_CHARS) or url,
-            url,
-            clean(snippet, MAX_SNIPPET_CHARS),
-            (clean(source) if source else "") or host,
-            None if date is None else iso_date(date),
-            float(score) if isinstance(score, (int, float)) else None,
-            self._finders,
+            title=clean(title, MAX_TITLE_CHARS) or url,
+            url=url,
+            snippet=clean(snippet, MAX_SNIPPET_CHARS),
+            source=clean(source) or host,
+            published_at=iso_date(date),
+            score=float(score) if isinstance(score, (int, float)) else None,
+            engines=self._finders,
         )
 
 
 def web_address(url: object) -> tuple[str, str] | None:
     """Return the address of a result and its host; None for what is no address of the web."""
-    if not isinstance(url, str):
-        return None
-    if found := _PLAIN_URL(url):
-        return url, found[1].removeprefix("www.")
-    if not url.startswith(("http://", "https://")):
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         return None
     url = visible(url.strip())
     return url, domain_of(url)

@@ -9,7 +9,6 @@ from qiusuo.http.api import (
     check_base_url,
     parse_retry_after,
 )
-from qiusuo.http.deadline import Watch
 
 __all__ = [
     "MAX_BODY_BYTES",
@@ -17,7 +16,6 @@ __all__ = [
     "Endpoint",
     "HttpClient",
     "Reply",
-    "Watch",
     "check_base_url",
     "parse_retry_after",
 ]

@@ -21,7 +21,6 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
-from multidict import CIMultiDict
 from yarl import URL
 
 from qiusuo.errors import (
@@ -31,13 +30,10 @@ from qiusuo.errors import (
     SearchTimeout,
     Unavailable,
 )
-from qiusuo.http.deadline import ends_within
 from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.loops import PerLoop
-from qiusuo.models import quick
 from qiusuo.text import clean, truncate
 
-_SENDS_JSON: Final = {"Content-Type": "application/json"}
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 CONNECT_TIMEOUT: Final = 3.0
 TOTAL_TIMEOUT: Final = 10.0
@@ -45,7 +41,6 @@ TOTAL_TIMEOUT: Final = 10.0
 MAX_RETRY_AFTER: Final = 24 * 3600.0
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back, for engines that read more out of an error than its status."""
@@ -114,27 +109,8 @@ class Endpoint:
         return self.base_url.rstrip("/")
 
     @cached_property
-    def _plain_headers(self) -> CIMultiDict[str]:
-        return CIMultiDict(self.headers)
-
-    @cached_property
-    def _json_headers(self) -> CIMultiDict[str]:
-        return CIMultiDict({**self.headers, **_SENDS_JSON})
-
-    def _headers_of(self, own: Mapping[str, str] | None) -> CIMultiDict[str]:
-        """Return the headers of a request; those that are always the same are made once."""
-        if own is _SENDS_JSON:
-            return self._json_headers
-        return CIMultiDict({**self.headers, **own}) if own else self._plain_headers
-
-    @cached_property
-    def _limits(self) -> tuple[aiohttp.ClientTimeout, aiohttp.ClientTimeout]:
-        """The limits of a request, and of one that is broken off in time by whoever waits for it."""
-        connecting = min(self.client.connect_timeout, self.timeout)
-        return (
-            aiohttp.ClientTimeout(total=self.timeout, sock_connect=connecting),
-            aiohttp.ClientTimeout(total=None, sock_connect=connecting),
-        )
+    def _limits(self) -> aiohttp.ClientTimeout:
+        return aiohttp.ClientTimeout(total=self.timeout, sock_connect=min(self.client.connect_timeout, self.timeout))
 
     @cached_property
     def _proxy(self) -> str | None:
@@ -149,7 +125,7 @@ class Endpoint:
     async def post(self, path: str, body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Any:
         """POST a JSON body, get JSON. Top-level fields that are None are left out."""
         data = orjson.dumps({key: value for key, value in body.items() if value is not None})
-        sent = {**_SENDS_JSON, **headers} if headers else _SENDS_JSON
+        sent = {"Content-Type": "application/json", **(headers or {})}
         return self._json(await self.request("POST", path, data=data, headers=sent))
 
     async def request(
@@ -166,16 +142,16 @@ class Endpoint:
         if params:
             url = url.extend_query({key: str(value) for key, value in params.items() if value is not None})
         try:
-            response = await self.client.session.request(
+            async with self.client.session.request(
                 method,
                 url,
                 data=data,
-                headers=self._headers_of(headers),
+                headers={**self.headers, **(headers or {})},
                 allow_redirects=False,
                 proxy=self._proxy,
-                timeout=self._limits[ends_within(self.timeout)],
-            )
-            reply = Reply(response.status, response.headers, await self._read(response))
+                timeout=self._limits,
+            ) as response:
+                reply = Reply(response.status, response.headers, await self._read(response))
         except TimeoutError as error:
             connecting = isinstance(error, aiohttp.ConnectionTimeoutError)
             what = f"no connection to {self.host}" if connecting else f"no answer from {self.host}"
@@ -226,26 +202,17 @@ class Endpoint:
         return truncate(clean(text), 300)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        if (response.content_length or 0) > self.max_bytes:
+            raise self._too_large()
         # Counted after decompression, so that a small compressed body cannot unfold into a huge one.
-        content = response.content
+        left = self.max_bytes
         chunks: list[bytes] = []
-        try:
-            if (response.content_length or 0) > self.max_bytes:
+        async for chunk in response.content.iter_any():
+            left -= len(chunk)
+            if left < 0:
                 raise self._too_large()
-            left = self.max_bytes
-            # Mostly all of it is there already: then nothing is waited for.
-            while not content.at_eof():
-                chunk = content.read_nowait() if content.is_eof() else await content.readany()
-                left -= len(chunk)
-                if left < 0:
-                    raise self._too_large()
-                chunks.append(chunk)
-            if (broken := content.exception()) is not None:
-                raise broken
-        finally:
-            if not response.closed:
-                response.release()  # closes the connection, since something is left in it
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     def _too_large(self) -> BadResponse:
         return BadResponse(

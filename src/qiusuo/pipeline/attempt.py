@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from qiusuo.engines.base import EngineResults, Places, SearchEngine, Storing
+from qiusuo.engines.base import EngineResults, SearchEngine, Storing
 from qiusuo.errors import BadResponse, EngineError, QuotaExceeded, RateLimited, SearchError, SearchTimeout
 from qiusuo.loops import PerLoop
 from qiusuo.models import Attempt, Outcome, SearchResultItem
@@ -36,9 +36,9 @@ class Lane:
         return self.engine.name
 
     @cached_property
-    def places(self) -> PerLoop[Places]:
+    def places(self) -> PerLoop[asyncio.Semaphore]:
         """The places for requests in flight."""
-        return PerLoop(lambda: Places(self.max_concurrency))
+        return PerLoop(lambda: asyncio.Semaphore(self.max_concurrency))
 
 
 class Tried(NamedTuple):
@@ -64,23 +64,17 @@ class Attempts:
         if cooling is not None:
             return self._resting(lane, cooling)
         asked = False
-        places = lane.places.get()
         try:
-            with places.watch.within(budget):
-                if not places.take():
-                    await places.acquire()
-                    # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
-                    cooling = self.cooldowns.resting(lane.name)
-                try:
-                    if cooling is not None:
-                        return self._resting(lane, cooling)
-                    refusal = await _take_turn(lane, budget) if lane.quota or lane.pace else None
-                    if refusal is not None:
-                        return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
-                    asked = True
-                    found = await lane.engine.search(request.query, request.num_results)
-                finally:
-                    places.release()
+            async with asyncio.timeout(budget), lane.places.get():
+                # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
+                cooling = self.cooldowns.resting(lane.name)
+                if cooling is not None:
+                    return self._resting(lane, cooling)
+                refusal = await _take_turn(lane, budget)
+                if refusal is not None:
+                    return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
+                asked = True
+                found = await lane.engine.search(request.query, request.num_results)
             tried = self._answered(lane, request, found, started)
         except SearchError as error:
             return await self._failed(lane, error, started)
@@ -110,10 +104,7 @@ class Attempts:
 
     def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
         query = request.query
-        dropped = 0
-        items = found
-        if query.include_domains or query.exclude_domains:
-            items, dropped = filter_results(request, found)
+        items, dropped = filter_results(request, found)
         notes = lane.engine.notes(query, request.num_results)
         if isinstance(found, EngineResults):
             notes += found.notes

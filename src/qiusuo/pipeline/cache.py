@@ -49,16 +49,12 @@ class ResponseCache:
         self._clock = clock
         self._lock = threading.Lock()
         self._size = size
-        # The least recently used comes first. By hand, since cachetools does in Python what this does in C: a search
-        # that must look and store would spend twice the time here.
+        # The least recently used comes first.
         self._entries: OrderedDict[str, CacheEntry] = OrderedDict()
 
     def fresh(self, key: str) -> SearchResponse | None:
         """Return the response if this process has it and its time is not over."""
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is not None:
-                self._entries.move_to_end(key)
+        entry = self._recall(key)
         return entry.response if entry is not None and entry.fresh_until > self._clock() else None
 
     async def shared_fresh(self, key: str) -> SearchResponse | None:
@@ -73,34 +69,33 @@ class ResponseCache:
 
     async def stale(self, key: str) -> SearchResponse | None:
         """Return the response even if it is past its time, for when no engine can answer."""
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is not None:
-                self._entries.move_to_end(key)
+        entry = self._recall(key)
         if entry is None and self._shared is not None:
             entry = await self._load(key)
         return entry.response if entry is not None and entry.keep_until > self._clock() else None
 
-    def keep(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> CacheEntry | None:
-        """Keep a response in this process for ``ttl`` seconds, where its provider allows it."""
+    async def store(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> None:
+        """Keep a response for ``ttl`` seconds in this process and in Redis, as far as its provider allows it."""
         if ttl <= 0 or storing is Storing.NEVER:
-            return None
+            return
         until = self._clock() + ttl
         # What may only be kept in passing is not kept past its time either.
         entry = CacheEntry(response, until, until + self._stale if storing is Storing.SHARED else until)
         self._remember(key, entry)
-        return entry
-
-    async def store(self, key: str, response: SearchResponse, ttl: float, storing: Storing) -> None:
-        """Keep a response for ``ttl`` seconds in this process, and in Redis where there is one and it is allowed."""
-        entry = self.keep(key, response, ttl, storing)
-        if entry is not None and self._shared is not None and storing is Storing.SHARED:
+        if self._shared is not None and storing is Storing.SHARED:
             lasts = int((ttl + self._stale) * 1000)
             data = orjson.dumps({"until": entry.fresh_until, "keep": entry.keep_until, "response": response.to_dict()})
             try:
                 await self._shared.run(lambda redis: redis.set(_shared_key(key), data, px=lasts))
             except SharedStateGone:
                 return
+
+    def _recall(self, key: str) -> CacheEntry | None:
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+            return entry
 
     def _remember(self, key: str, entry: CacheEntry) -> None:
         with self._lock:

@@ -41,7 +41,7 @@ class Failover:
 
     async def run(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[Tried | None, list[Attempt]]:
         """Return the winning attempt (None if all failed) and the receipt in the order of starting."""
-        if len(lanes) == 1:  # the usual self-hosted case: nothing to race with
+        if len(lanes) == 1:  # it has all the time, and what it does not find nobody else is asked for
             tried = await self.attempts.make(lanes[0], request, request.timeout)
             return None if tried.items is None else tried, [tried.attempt]
         return await _Race(self, request, lanes).run()
@@ -71,7 +71,10 @@ class _Race:
         winner: Tried | None = None
         try:
             while winner is None and (self._running or self._may_start()):
-                winner = await (self._start_next() if self._is_due() else self._next_end())
+                if self._is_due():
+                    self._start_next()
+                else:
+                    winner = await self._next_end()
             if winner is not None:
                 await self._overtake(winner)
             else:
@@ -87,8 +90,8 @@ class _Race:
         hedge_now = self._hedge_at is not None and self._clock() >= self._hedge_at
         return (hedge_now or not self._running) and self._may_start()
 
-    async def _start_next(self) -> Tried | None:
-        """Start the next engine; return its answer if it is good and nothing can run beside it."""
+    def _start_next(self) -> None:
+        """Start the next engine."""
         lane = self._waiting.popleft()
         left = self._deadline - self._clock()
         hedged = bool(self._waiting) and self._may_run_beside(lane)
@@ -98,10 +101,7 @@ class _Race:
         place = len(self._receipt) + len(self._running)
         work = self._failover.attempts.make(lane, self._request, budget)
         self._hedge_at = self._clock() + self._failover.hedge_delay if hedged else None
-        if not hedged and not self._running:
-            return self._settle(place, await work)  # nothing to race with: no task is needed
         self._running[asyncio.create_task(work)] = _Running(lane, place, self._clock())
-        return None
 
     async def _next_end(self) -> Tried | None:
         """Wait until an attempt ends or the next one is due; return the first good answer."""

@@ -16,56 +16,49 @@ class Flights(Generic[T]):
     """
 
     def __init__(self) -> None:
-        # By event loop and key. None stands for a flight for which nobody waits yet.
-        self._under_way: dict[tuple[asyncio.AbstractEventLoop, Hashable], asyncio.Future[T] | None] = {}
+        # By event loop and key.
+        self._under_way: dict[tuple[asyncio.AbstractEventLoop, Hashable], asyncio.Future[T]] = {}
 
     async def join(
         self, key: Hashable, work: Callable[[], Awaitable[T]], *, admit: Callable[[], Awaitable[None]] | None = None
     ) -> tuple[T, bool]:
         """Return the result and whether it was another caller's; ``admit`` is asked only of the one who works."""
         flights = self._under_way
-        name = (asyncio.get_running_loop(), key)
+        loop = asyncio.get_running_loop()
+        name = (loop, key)
         while name in flights or admit is not None:
             if name in flights:
-                found = await self._other(name)
+                found = await _result_of(flights[name])
                 if found is not None:
                     return found[0], True
             elif admit is not None:
                 # Not shared: one user's limit is no concern of the others. Somebody may start meanwhile.
                 await admit()
                 admit = None
-        flights[name] = None
+        flight = flights[name] = loop.create_future()
         try:
             result = await work()
-        except BaseException as error:
-            _crash(flights.pop(name), error)
+        except Exception as error:
+            flight.set_exception(error)
+            flight.exception()  # perhaps nobody waits for it
             raise
-        flight = flights.pop(name)
-        if flight is not None:
-            flight.set_result(result)
+        except BaseException:
+            flight.cancel()
+            raise
+        finally:
+            del flights[name]
+        flight.set_result(result)
         return result, False
 
-    async def _other(self, name: tuple[asyncio.AbstractEventLoop, Hashable]) -> tuple[T] | None:
-        """Wait for another caller's result; None if that one was cancelled."""
-        flight = self._under_way[name]
-        if flight is None:
-            flight = self._under_way[name] = name[0].create_future()
-        try:
-            return (await asyncio.shield(flight),)
-        except asyncio.CancelledError:
-            if not flight.cancelled() or _is_cancelled():
-                raise  # this caller was cancelled, not the one who works
-            return None
 
-
-def _crash(flight: asyncio.Future[T] | None, error: BaseException) -> None:
-    if flight is None:
-        return
-    if isinstance(error, Exception):
-        flight.set_exception(error)
-        flight.exception()  # those who waited for it may have gone
-    else:
-        flight.cancel()
+async def _result_of(flight: asyncio.Future[T]) -> tuple[T] | None:
+    """Wait for another caller's result; None if that one was cancelled."""
+    try:
+        return (await asyncio.shield(flight),)
+    except asyncio.CancelledError:
+        if not flight.cancelled() or _is_cancelled():
+            raise  # this caller was cancelled, not the one who works
+        return None
 
 
 def _is_cancelled() -> bool:

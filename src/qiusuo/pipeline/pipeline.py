@@ -98,18 +98,18 @@ class SearchPipeline:
         started = self._timer()
         if not request.skip_cache:
             known = self._cache.fresh(request.key)
-            if known is None and self._shared is not None:
+            if known is None:
                 known = await self._cache.shared_fresh(request.key)
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
-        # Only searches with the same time: nobody waits longer, or gives up earlier, than was asked for.
         limit = self._user_limit
         if limit.concerns(request.user) and (own := await self._from_this_machine(request)) is not None:
             return own
+        # Only searches with the same time: nobody waits longer, or gives up earlier, than was asked for.
         response, joined = await self._flights.join(
             (request.key, request.timeout),
             lambda: self._search(request),
-            admit=(lambda: limit.check(request.user)) if limit.concerns(request.user) else None,
+            admit=lambda: limit.check(request.user),
         )
         if joined:
             return replace(response, query=request.asked, search_time=self._ms(started))
@@ -144,10 +144,8 @@ class SearchPipeline:
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
         choice = await self._choose(request)
-        known_lanes = self._lanes
-        lanes = [known_lanes.get(id(engine)) or self.lane(engine) for engine in choice.engines]
-        if self._shared is not None:
-            await self.cooldowns.refresh([lane.name for lane in lanes])
+        lanes = [self.lane(engine) for engine in choice.engines]
+        await self.cooldowns.refresh([lane.name for lane in lanes])
         answer: _Answer | None
         if request.merge:
             answer, attempts = await self._merged(request, lanes)
@@ -164,10 +162,7 @@ class SearchPipeline:
         ttl = self._ttl[request.query.type]
         if not answer.items:  # pages appear, and an engine may have been mistaken
             ttl = min(ttl, EMPTY_TTL)
-        if self._shared is None:
-            self._cache.keep(request.key, response, ttl, answer.storing)
-        else:
-            await self._cache.store(request.key, response, ttl, answer.storing)
+        await self._cache.store(request.key, response, ttl, answer.storing)
         return response
 
     async def _merged(self, request: SearchRequest, lanes: Sequence[Lane]) -> tuple[_Answer | None, list[Attempt]]:

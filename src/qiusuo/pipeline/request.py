@@ -9,7 +9,7 @@ from typing import TypedDict, TypeVar
 
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery
-from qiusuo.models import Freshness, Query, SearchResultItem, SearchType, domain_of, quick
+from qiusuo.models import Freshness, Query, SearchResultItem, SearchType, domain_of
 from qiusuo.text import detect_language, normalise_query, without_controls
 
 MAX_QUERY_CHARS = 4000
@@ -56,7 +56,6 @@ class SearchOptions(TypedDict, total=False):
     skip_cache: bool
 
 
-@quick
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """A search as the pipeline carries it. ``engines`` names the chosen ones; empty means the configured order."""
@@ -97,13 +96,13 @@ def build_request(
         InvalidQuery: something cannot be used; nothing was sent anywhere.
     """
     asked = _words(text)
-    search_type = SearchType.GENERAL if type is SearchType.GENERAL else _member(SearchType, type, "type")
+    search_type = _member(SearchType, type, "type")
     fresh = None if freshness is None else _member(Freshness, freshness, "freshness")
     count = settings.max_results if num_results is None else _count(num_results)
     seconds = settings.timeout if timeout is None else _seconds(timeout)
     include = _domains(include_domains) if include_domains else ()
     exclude = _domains(exclude_domains) if exclude_domains else ()
-    engines = _engine_names(engine, merge) if engine is not None or merge else ()
+    engines = _engine_names(engine, merge)
     if language is not None:
         language = _matching(_LANGUAGE, language, "language", "zh-CN, en, auto or all")
     wanted = language or settings.language
@@ -119,7 +118,7 @@ def build_request(
         exclude_domains=exclude,
         language_is_guess=wanted == "auto",
     )
-    if search_type is not SearchType.GENERAL and search_type in _LEGAL_WORDS:
+    if search_type in _LEGAL_WORDS:
         query = _as_legal(settings, query)
     key = "\x1f".join(
         (
@@ -141,8 +140,6 @@ def build_request(
 def filter_results(request: SearchRequest, items: list[SearchResultItem]) -> tuple[list[SearchResultItem], int]:
     """Apply the domain filters that an engine may not have honoured; return what stays and how many were dropped."""
     query = request.query
-    if not query.include_domains and not query.exclude_domains:
-        return items, 0
     kept = items
     if query.exclude_domains:
         kept = [item for item in kept if not _is_of(item, query.exclude_domains)]
