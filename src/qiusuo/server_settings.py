@@ -27,8 +27,8 @@ class ServerSettings(BaseModel):
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
         description="Bearer tokens, as `name:token` or bare, of 16 characters or more; `qiusuo token` makes one. When "
-        "set, every endpoint but `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per name, not "
-        "per client address.",
+        "set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per "
+        "name, not per client address.",
     )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(

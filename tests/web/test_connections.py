@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from openai_world import serving
 from qiusuo.testing import Fault
 from qiusuo.web import connections
 from qiusuo.web.auth import network_of
@@ -266,3 +267,54 @@ class TestNumber:
     )
     def test_what_counts_as_one_address(self, address: str, network: str) -> None:
         assert network_of(address) == network
+
+
+class TestOffers:
+    """A server that speaks HTTP/1.1 only passes over the offer of another protocol, and reads the request."""
+
+    @pytest.mark.parametrize("offer", ["h2c", "websocket"])
+    @pytest.mark.parametrize("pieces", [1, 7])
+    def test_an_upgrade_with_a_body(self, offer: str, pieces: int) -> None:
+        body = b'{"query": "tea"}'
+        head = (
+            "POST /api/search HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+            f"Upgrade: {offer}\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with WebServer.over("tavily") as server, connect(port_of(server)) as raw:
+            data = head.encode() + body
+            step = -(-len(data) // pieces)
+            for start in range(0, len(data), step):
+                raw.sendall(data[start : start + step])
+                time.sleep(0.01)  # so that it arrives in pieces
+            answer = raw.recv(65536)
+            assert answer.startswith(b"HTTP/1.1 200 OK")
+            # The connection goes on.
+            raw.sendall(GET + b"\r\n")
+            while b"OK" not in answer.rpartition(b"\r\n\r\n")[2]:
+                answer = raw.recv(65536)
+            assert "connections_refused_total{" not in server.metrics()
+
+    def test_an_upgrade_without_one(self) -> None:
+        with WebServer.over("tavily") as server, connect(port_of(server)) as raw:
+            raw.sendall(GET + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n")
+            assert raw.recv(65536).startswith(b"HTTP/1.1 200 OK")
+
+
+class TestLeaving:
+    @pytest.mark.parametrize("path", ["/api/search", "/v1/chat/completions", "/tavily/search", "/mcp"])
+    def test_in_the_middle_of_a_body(self, path: str, caplog: pytest.LogCaptureFixture) -> None:
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{{"
+        with serving() as served:
+            for _ in range(5):
+                with connect(port_of(served.web)) as raw:
+                    raw.sendall(head.encode())
+            assert served.web.search("tea").status_code == 200
+        assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
+
+    def test_a_slow_body_is_told_in_the_shape_of_its_endpoint(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(connections, "BODY_SECONDS", 0.2)
+        with serving() as served, connect(port_of(served.web)) as raw:
+            raw.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+            answer = all_of(raw)
+        assert b"408 Request Timeout" in answer
+        assert b'{"error":{"message":"The request\'s body did not arrive' in answer

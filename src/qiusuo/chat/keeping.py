@@ -195,7 +195,7 @@ class Unsaved:
             self._give_up(turn, "the server stops")
 
     async def _work(self) -> None:
-        pause = 0.0
+        pause, told = 0.0, 0
         while self._turns:
             await asyncio.sleep(pause)
             pause = min(max(pause * 2, self._first_pause), LONGEST_PAUSE)
@@ -205,13 +205,17 @@ class Unsaved:
                 try:
                     await self.save(turn)
                 except SearchError as error:
-                    logger.warning("%d turns wait to be saved: %s", len(self._turns), error)
+                    if len(self._turns) != told:
+                        told = len(self._turns)
+                        logger.warning("%d turns wait to be saved: %s", told, error)
                     break
                 except Exception:  # a fault of ours: with this turn perhaps, so the others get their go
                     turn.faults += 1
                     logger.exception("a turn could not be saved")
                     if turn.faults >= _FAULTS:
                         self._give_up(turn, "it cannot be saved at all")
+        if told:
+            logger.warning("no turn waits to be saved any more")
 
     def _give_up(self, turn: Ended, why: str) -> None:
         logger.error("the end of a turn is lost: %s", why)

@@ -140,6 +140,7 @@ class Database:
 
     def __init__(self, address: Address) -> None:
         self.address = address
+        self._failing = ""
         self._loops: PerLoop[_Here] = PerLoop(self._make, self._close)
         self._faults: tuple[type[Exception], ...] = (DBAPIError, PoolTimeout, sqlite3.Error, OSError, TimeoutError)
         if address.kind == "postgresql":
@@ -224,11 +225,15 @@ class Database:
         try:
             if not here.ready:
                 await self._prepare(here)
-            return await here.driver.run(work, write=write)
+            value = await here.driver.run(work, write=write)
         except self._faults as error:
             if _tables_are_gone(error):
                 here.ready = False
             raise self._explain(error) from None
+        if self._failing:
+            self._failing = ""
+            logger.warning("the database of conversations works again")
+        return value
 
     async def _prepare(self, here: _Here) -> None:
         async with here.preparing:
@@ -299,7 +304,9 @@ class Database:
     def _explain(self, error: Exception) -> SearchError:
         """Put an error into words. Those of the driver are not used: they can quote conversations and addresses."""
         cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
-        logger.warning("the database of conversations failed: %s", type(cause).__name__)
+        if self._failing != type(cause).__name__:  # once, however many are turned away meanwhile
+            self._failing = type(cause).__name__
+            logger.warning("the database of conversations failed: %s", self._failing)
         if self.address.kind == "sqlite":
             name = getattr(cause, "sqlite_errorname", None) or ""
             for beginning, what, fix in _SQLITE_WORDS:

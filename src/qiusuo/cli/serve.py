@@ -30,6 +30,8 @@ def run_serve(*, host: str | None, port: int | None, allow_open: bool, access_lo
     """Serve until told to stop; return the exit code."""
     words = words_for_terminal()
     err = Console(stderr=True, highlight=False, soft_wrap=True)
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     ours = logging.getLogger("qiusuo")
     if not ours.isEnabledFor(logging.WARNING):  # nobody sits before a server: what it warns of must be in its log
         ours.setLevel(logging.WARNING)

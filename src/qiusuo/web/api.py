@@ -105,7 +105,9 @@ def api_router(backend: Backend) -> APIRouter:
             openapi_extra={"security": []},
             operation_id=path[1:],
         )(alive)
+        router.head(path, include_in_schema=False)(alive)
 
+    @router.head("/readyz", include_in_schema=False)
     @router.get(
         "/readyz",
         tags=["operation"],

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -22,7 +22,7 @@ from qiusuo.web.api import api_router
 from qiusuo.web.auth import Tokens
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.door import Door
-from qiusuo.web.errors import Refusal
+from qiusuo.web.errors import CLIENT_GONE, Refusal
 from qiusuo.web.guard import Guard, known_hosts
 from qiusuo.web.guide import docs_routes
 from qiusuo.web.home import home_route
@@ -150,7 +150,12 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
         responses=error_responses(401, 403, 413, 421, 429),
-        exception_handlers={HTTPException: _http_error, Refusal: _refused, Exception: _broken},
+        exception_handlers={
+            HTTPException: _http_error,
+            Refusal: _refused,
+            ClientDisconnect: _gone,
+            Exception: _broken,
+        },
     )
     app.backend = backend
     app.extensions = added
@@ -182,6 +187,11 @@ async def _refused(request: Request, error: Exception) -> Response:
     if not isinstance(error, Refusal):
         raise error
     return json_answer(refusal_shape(error, request.url.path), error.http_status, error.headers)
+
+
+async def _gone(_request: Request, _error: Exception) -> Response:
+    """End a request whose client has left in the middle of its body: nobody hears this."""
+    return Response(status_code=CLIENT_GONE)
 
 
 async def _broken(_request: Request, _error: Exception) -> Response:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -172,8 +173,8 @@ class ChatRoutes:
         found = await store.page(
             owner_of(request),
             query=query.get("query", "")[:MAX_TITLE],
-            limit=_number(query.get("limit"), PAGE_LENGTH),
-            offset=_number(query.get("offset"), 0),
+            limit=_count(query, "limit", PAGE_LENGTH),
+            offset=_count(query, "offset", 0),
         )
         limits = store.limits
         return json_answer(
@@ -206,7 +207,7 @@ class ChatRoutes:
             await self.conversations.settle(owner, session)
         store = self.conversations.store
         info = await store.get(owner, session)
-        limit = _number(query.get("limit"), PAGE_LENGTH)
+        limit = _count(query, "limit", PAGE_LENGTH)
         page = await store.turns(owner, session, limit=limit, before=before, after=after)
         shown = []
         for record in page.turns:
@@ -334,6 +335,18 @@ def _engine(status: EngineStatus) -> dict[str, Any]:
         "reason": status.reason,
         "fix": status.fix,
     }
+
+
+def _count(query: QueryParams, name: str, otherwise: int) -> int:
+    """Return a number of the query.
+
+    Raises:
+        InvalidQuery: it is none: another page than the one that was asked for would be shown.
+    """
+    text = query.get(name)
+    if text is not None and not (text.isdecimal() and len(text) < 10):  # noqa: PLR2004 - fits any database
+        raise InvalidQuery(f"{name} is not a whole number of at most nine digits.", fix=f"Correct {name}.")
+    return otherwise if text is None else int(text)
 
 
 def _number(text: str | None, otherwise: int) -> int:

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from qiusuo.web.auth import network_of
 from qiusuo.web.errors import Refusal
+from qiusuo.web.openai_errors import refusal_shape
 
 logger = logging.getLogger(__name__)
 
@@ -144,6 +145,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._everybody = everybody
         self._address = ""
         self._in_head = False
+        self.url = b""
         # Since the parser last made something of them: of a head, of headers behind a body, of what is between chunks.
         self._held_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -172,8 +174,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self._held_bytes += len(data)
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self.cycle.keep_alive = False  # there is nothing to upgrade to: answered as it is, and that was all
+        except httptools.HttpParserUpgrade as offer:
+            self._go_on_without_upgrade(data[offer.args[0] :])
         except httptools.HttpParserError:
             self.send_away(INVALID)
         if self._held_bytes > MAX_HEAD_BYTES:
@@ -196,7 +198,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.send_away(LARGE_HEAD)
         elif len(self.pipeline) >= MAX_PIPELINED:
             self.send_away(PIPELINED)
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self.parser.should_upgrade():
             return
         self._in_head, self._held_bytes = False, 0
         self._start_timer(BODY_SECONDS, SLOW_BODY)
@@ -208,7 +210,7 @@ class BoundedProtocol(HttpToolsProtocol):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if self.transport.is_closing():
+        if self.transport.is_closing() or self.parser.should_upgrade():
             return
         self._held_bytes = 0
         self._stop_timer()
@@ -219,6 +221,14 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if not self.pipeline and not self.transport.is_closing():
             self._everybody.waits(self)
+
+    def _go_on_without_upgrade(self, rest: bytes) -> None:
+        """Read a request again without its offer to speak another protocol, behind which no body is looked for."""
+        left_out = {b"upgrade", b"connection", b"http2-settings"}
+        lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in left_out]
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        self.parser = httptools.HttpRequestParser(self)
+        self.data_received(b"%b %b HTTP/%b\r\n%b\r\n%b" % (method, self.url, version, b"".join(lines), rest))
 
     # What the client leaves unread
     def pause_writing(self) -> None:
@@ -245,7 +255,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._everybody.refusals.add(reason, self._address)
         request = self._request
         if request is None or request.response_complete or not request.response_started:
-            self.transport.write(_answer(reason))
+            self.transport.write(_answer(reason, self.url.decode("latin-1")))
         self.transport.close()
 
     @property
@@ -278,9 +288,9 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.abort()
 
 
-def _answer(reason: str) -> bytes:
+def _answer(reason: str, path: str) -> bytes:
     status, message = _LINES[reason]
-    body = orjson.dumps(Refusal(status, message).to_dict())
+    body = orjson.dumps(refusal_shape(Refusal(status, message), path))
     head = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\n"
     wait = "retry-after: 5\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
     return f"{head}{wait}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body

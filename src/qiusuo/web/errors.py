@@ -19,6 +19,7 @@ from qiusuo.errors import (
     SessionBusy,
     SessionNotFound,
     TooManyAtOnce,
+    Unavailable,
     UnknownEngine,
     UserRateLimited,
 )
@@ -61,6 +62,8 @@ def status_of(error: SearchError) -> HTTPStatus:
         case UserRateLimited() | TooManyAtOnce():
             return HTTPStatus.TOO_MANY_REQUESTS
         case ConfigurationError() | ServerBusy():  # search is off, or there is no place left
+            return HTTPStatus.SERVICE_UNAVAILABLE
+        case Unavailable() if error.place:  # our own database, no engine
             return HTTPStatus.SERVICE_UNAVAILABLE
         case AllEnginesFailed() if all(attempt.outcome is Outcome.TIMEOUT for attempt in error.attempts):
             return HTTPStatus.GATEWAY_TIMEOUT

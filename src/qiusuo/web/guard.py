@@ -144,7 +144,8 @@ class Guard:
 
     async def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         host = headers.get(b"host", b"").decode("latin-1")
-        if self._hosts is not None and _name_of(host) not in self._hosts:
+        # Whoever watches the server calls it by its address, or by no name at all.
+        if self._hosts is not None and scope["path"] not in OPEN_PATHS and _name_of(host) not in self._hosts:
             return _wrong_host()
         harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
         if self._door is None:

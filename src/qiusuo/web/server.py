@@ -23,7 +23,7 @@ SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
 _POLL_SECONDS: Final = 0.05
-_GC_THRESHOLDS: Final = (10_000, 20, 50)
+_GC_THRESHOLDS: Final = (5_000, 10, 10)
 # Files that are no connections of clients: those to engines, models, databases, the index, the log.
 _OWN_FILES: Final = 384
 
@@ -43,6 +43,7 @@ class Server(uvicorn.Server):
             app,
             http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody)),
             ws="none",
+            log_config=None,  # as all of the program logs
             access_log=access_log,
             log_level="info" if access_log else "warning",
             server_header=False,
@@ -53,14 +54,17 @@ class Server(uvicorn.Server):
         )
         super().__init__(config)
         self._app = app
+        logging.getLogger("uvicorn.access").addFilter(_without_query)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start. Cycles are rare here and objects many: looking for garbage every 700 of them took a third of the time.
+        """Start. Of what is loaded by now nothing becomes garbage, and much has to be looked at.
 
-        (``make bench``: a server under load)
+        Looking for garbage every 700 objects took a third of its time (``make bench``: a server under load).
         """
         gc.set_threshold(*_GC_THRESHOLDS)
         await super().startup(sockets)
+        gc.collect()
+        gc.freeze()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Hear a signal; from here on the server says that it is not ready any more."""
@@ -74,9 +78,19 @@ class Server(uvicorn.Server):
         # A signal may force the exit, which sets no event.
         while self._app.is_answering() and loop.time() < end and not self.force_exit:  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
+        if self._app.is_answering():
+            logger.warning("told to stop: answers that are not whole after %d s are broken off", ANSWER_SECONDS)
         # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
         self._app.stop_streams()
         await super().shutdown(sockets)
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Take out of a line of the access log what people search for."""
+    if isinstance(record.args, tuple):
+        cut = (each.partition("?")[0] if isinstance(each, str) else each for each in record.args)
+        record.args = tuple(cut)
+    return True
 
 
 def _room_for_connections() -> int:
