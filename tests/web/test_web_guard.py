@@ -159,10 +159,15 @@ class TestHost:
         ],
     )
     def test_another_name_is_dns_rebinding(self, server: WebServer, host: str) -> None:
-        for path in ("/healthz", "/api/engines", "/search?q=x&format=json"):
+        for path in ("/", "/api/engines", "/search?q=x&format=json"):
             answer = server.client.get(path, headers={"Host": host})
             assert (answer.status_code, answer.json()["error"]) == (421, "MisdirectedRequest")
             assert "QIUSUO_ALLOWED_HOSTS" in answer.json()["fix"]
+
+    @pytest.mark.parametrize("path", ["/livez", "/healthz", "/readyz"])
+    @pytest.mark.parametrize("method", ["GET", "HEAD"])
+    def test_whoever_watches_calls_it_by_any(self, server: WebServer, method: str, path: str) -> None:
+        assert server.client.request(method, path, headers={"Host": "10.1.2.3:8000"}).status_code == 200
 
     def test_ipv6(self, server: WebServer) -> None:
         for host in ("[::1]", "[::1]:8000", "[::1]:"):
@@ -171,7 +176,7 @@ class TestHost:
     def test_configured_names(self) -> None:
         with WebServer.over("tavily", allowed_hosts="Search.Example.com") as server:
             for host, status in (("search.example.com", 200), ("search.example.com:443", 200), ("example.com", 421)):
-                assert server.client.get("/healthz", headers={"Host": host}).status_code == status
+                assert server.client.get("/api/engines", headers={"Host": host}).status_code == status
 
     def test_beyond_loopback_any_name_is_taken_unless_some_are_configured(self) -> None:
         # Only the settings say so: the test server still listens on loopback.
@@ -179,7 +184,7 @@ class TestHost:
             assert server.client.get("/healthz", headers={"Host": "box.lan"}).status_code == 200
         with WebServer.over("tavily", host=EVERYWHERE, allowed_hosts=["box.lan"]) as server:
             assert server.client.get("/healthz", headers={"Host": "box.lan"}).status_code == 200
-            assert server.client.get("/healthz", headers={"Host": "other.lan"}).status_code == 421
+            assert server.client.get("/api/engines", headers={"Host": "other.lan"}).status_code == 421
 
 
 class TestOtherSites:

@@ -23,7 +23,7 @@ SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
 _POLL_SECONDS: Final = 0.05
-_GC_THRESHOLDS: Final = (5_000, 10, 10)
+_GC_THRESHOLDS: Final = (10_000, 10, 10)
 # Files that are no connections of clients: those to engines, models, databases, the index, the log.
 _OWN_FILES: Final = 384
 
