@@ -243,6 +243,27 @@ class TestPostgres:
             done.set()
         assert "does not answer" in words
 
+    async def test_its_absence_is_logged_once_and_its_return_too(
+        self, postgres: PostgresProcess, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        store = open_store(postgres.url(postgres.create()))
+        await store.create("ada")
+        postgres.stop()
+        try:
+            for _ in range(20):
+                with pytest.raises(Unavailable):
+                    await store.list("ada")
+        finally:
+            postgres.start()
+        assert len(await store.list("ada")) == 1
+        await store.aclose()
+        told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+        assert [line.partition(":")[0] for line in told[-2:]] == [
+            "the database of conversations failed",
+            "the database of conversations works again",
+        ]
+        assert len(told) <= 3  # the connection that was cut, and those that were refused, are two reasons
+
     async def test_a_wrong_password(self, postgres: PostgresProcess) -> None:
         url = f"postgresql://qiusuo:{HUSH}@127.0.0.1:{postgres.port}/postgres"
         assert "refuses the login" in await failure_of(open_store(url), ConfigurationError)

@@ -84,6 +84,20 @@ class TestProcess:
                 assert raw.recv(100).startswith(b"HTTP/1.1 200")
             process.wait(10)
 
+    def test_the_access_log_has_times_and_no_queries(self) -> None:
+        with (
+            ProviderServer(Searxng()) as upstream,
+            serving("--access-log", SEARXNG_URL=upstream.url) as (process, url),
+        ):
+            assert get(f"{url}/search?q=secretquery&format=json").status_code == 200
+            process.terminate()
+            process.wait(10)
+            assert process.stderr is not None
+            log = process.stderr.read()
+        line = next(line for line in log.splitlines() if "GET /search" in line)
+        assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ INFO uvicorn.access: 127.0.0.1:\d+ - ", line)
+        assert "secretquery" not in log
+
     def test_tokens_from_the_environment(self) -> None:
         with serving("--host", EVERYWHERE, QIUSUO_TOKENS="alice:tok-0123456789abcdef") as (_, url):
             own = url.replace(EVERYWHERE, "127.0.0.1")
