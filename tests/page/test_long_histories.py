@@ -90,6 +90,7 @@ class TestTurns:
             page.ask("第 1 问")
             page.send("第 2 问")
             expect(page(".notice.error")).to_contain_text("这个会话已满")
+            expect(page.turn.get_by_role("button", name="重试")).to_have_count(0)
             expect(page(".notice.error")).to_contain_text("请开始新对话")
 
 

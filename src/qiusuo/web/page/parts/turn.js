@@ -43,6 +43,7 @@ function StatusLine({ turn }) {
 
 /** @param {{turn: Turn, last: boolean, busy: boolean}} props */
 function Ending({ turn, last, busy }) {
+  const full = turn.notices.some((notice) => notice.code === "turns_full");
   const copied = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
   return html`
     ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
@@ -55,6 +56,7 @@ function Ending({ turn, last, busy }) {
       ${turn.answer && html`<${CopyButton} text=${copied} label=${t("copyAnswer")} />`}
       ${last &&
       !busy &&
+      !full &&
       html`<button type="button" class="quiet" onClick=${() => void send(turn.question, turn.id)}>
         <${Icon} name="retry" /><span>${t("retry")}</span>
       </button>`}
