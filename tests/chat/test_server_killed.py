@@ -121,7 +121,7 @@ class TestPostgresStopped:
             assert time.monotonic() - stopped < 6, "told at once"
             assert (codes(rest), rest[-1]["answer"]) == (["not_saved"], "开头结尾")
             refused = server.client.post(f"/api/chat/sessions/{session}/turns", json={"text": "太早"})
-            assert refused.status_code == 502
+            assert refused.status_code == 503
             assert str(own_postgres.port) not in refused.text, "where the database is, is nobody's business"
             own_postgres.start()
             # The next question must not be asked over a turn that is not saved yet.
