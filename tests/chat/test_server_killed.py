@@ -53,7 +53,8 @@ def test_killed_in_the_middle_of_an_answer(database: str) -> None:
             [turn] = shown["turns"]
             assert (turn["state"], turn["finish"]) == ("failed", "server_restart")
             assert [notice["code"] for notice in turn["notices"]] == ["server_restart"]
-            assert heard.startswith(turn["answer"])
+            # What is kept may be a piece ahead of what the reader has got.
+            assert heard.startswith(turn["answer"]) or turn["answer"].startswith(heard)
             lost = len(heard[len(turn["answer"]) :].split()) * PIECE_SECONDS
             assert lost < 3, f"{lost:.1f} s of text are lost"
             asked = time.monotonic()
