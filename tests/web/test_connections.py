@@ -299,6 +299,12 @@ class TestOffers:
             raw.sendall(GET + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n")
             assert raw.recv(65536).startswith(b"HTTP/1.1 200 OK")
 
+    def test_a_tunnel_is_refused(self, caplog: pytest.LogCaptureFixture) -> None:
+        with WebServer.over("tavily") as server, connect(port_of(server)) as raw:
+            raw.sendall(b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost:80\r\n\r\n")
+            assert all_of(raw).startswith(b"HTTP/1.1 400 ")
+        assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
+
 
 class TestLeaving:
     @pytest.mark.parametrize("path", ["/api/search", "/v1/chat/completions", "/tavily/search", "/mcp"])

@@ -201,7 +201,7 @@ class Conversations:
             await self._unsaved.save(ended)
         except SearchError:
             raise
-        except Exception:
+        except Exception:  # a fault of the store: the turn is tried again, and must not be asked over
             logger.exception("a turn is not saved yet")
             message = "The last turn of this conversation is not saved yet."
             raise SessionBusy(message, fix="Try again in a moment.") from None

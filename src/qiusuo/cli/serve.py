@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import os
 import socket
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from qiusuo.web.app import QiusuoApp
 
 BACKLOG: Final = 2048
+_GC_THRESHOLDS: Final = (10_000, 10, 10)
 
 
 def run_serve(*, host: str | None, port: int | None, allow_open: bool, access_log: bool) -> Exit:
@@ -106,6 +108,10 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
         finally:
             notices.cancel()
 
+    # Of what is loaded by now nothing becomes garbage. Looking for it every 700 objects took a third of the time of a
+    # busy server (make bench: a server under load).
+    gc.set_threshold(*_GC_THRESHOLDS)
+    gc.freeze()
     # The server stops in order on the first signal and passes it on when it is done.
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
         runner.run(serve())

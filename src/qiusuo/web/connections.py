@@ -224,6 +224,9 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _go_on_without_upgrade(self, rest: bytes) -> None:
         """Read a request again without its offer to speak another protocol, behind which no body is looked for."""
+        if self.parser.get_method() == b"CONNECT":  # no offer but a demand, which would come again and again
+            self.send_away(INVALID)
+            return
         left_out = {b"upgrade", b"connection", b"http2-settings"}
         lines = [b"%b: %b\r\n" % header for header in self.headers if header[0] not in left_out]
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import socket
@@ -23,7 +22,6 @@ SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
 _POLL_SECONDS: Final = 0.05
-_GC_THRESHOLDS: Final = (10_000, 10, 10)
 # Files that are no connections of clients: those to engines, models, databases, the index, the log.
 _OWN_FILES: Final = 384
 
@@ -55,16 +53,6 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._app = app
         logging.getLogger("uvicorn.access").addFilter(_without_query)
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start. Of what is loaded by now nothing becomes garbage, and much has to be looked at.
-
-        Looking for garbage every 700 objects took a third of its time (``make bench``: a server under load).
-        """
-        gc.set_threshold(*_GC_THRESHOLDS)
-        await super().startup(sockets)
-        gc.collect()
-        gc.freeze()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Hear a signal; from here on the server says that it is not ready any more."""
