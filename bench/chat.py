@@ -19,11 +19,11 @@ from bench.search import PlainTavily, serve_upstream
 from bench.table import Report
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Delta, Round, RoundState, Usage
-from qiusuo.chat.models import model_from
-from qiusuo.chat.port import ModelInfo
-from qiusuo.chat.session import ChatSettings
+from qiusuo.chat.models.opening import model_from
+from qiusuo.chat.models.port import ModelInfo
+from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.http import HttpClient
@@ -152,7 +152,7 @@ async def _listen(session: aiohttp.ClientSession, server: str, number: int) -> f
 
 def _serve_ours(address: Any, upstream: str, model: str) -> None:
     from bench.rest import _run_uvicorn  # noqa: PLC0415 - in the server's process only
-    from qiusuo.chat.store import open_store  # noqa: PLC0415
+    from qiusuo.chat.sessions.store import open_store  # noqa: PLC0415
     from qiusuo.web.app import create_app  # noqa: PLC0415
     from qiusuo.web.chat import chat_extension  # noqa: PLC0415
 

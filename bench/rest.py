@@ -173,7 +173,7 @@ def _serve_ours(address: Any, upstream: str) -> None:
     from qiusuo.config import Settings  # noqa: PLC0415
     from qiusuo.engines.tavily import TavilyEngine  # noqa: PLC0415
     from qiusuo.web.app import create_app  # noqa: PLC0415
-    from qiusuo.web.server import Server  # noqa: PLC0415
+    from qiusuo.web.entrance.server import Server  # noqa: PLC0415
 
     engine = TavilyEngine(PlainTavily.key, base_url=upstream)
     server = Server(create_app(SearchService([engine], Settings.load(rate_limit=0))))

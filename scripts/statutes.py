@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal.folder import IndexFolder
-from qiusuo.legal.install import statutes_file
+from qiusuo.legal.building.install import statutes_file
+from qiusuo.legal.index.folder import IndexFolder
 
 FOLDER = Path(__file__).resolve().parents[1] / ".cache" / "legal"
 

@@ -10,11 +10,11 @@ from typing import Any, Self, TypeVar
 from langchain_openai import ChatOpenAI
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Delta, Done, Event, Notice, Round, Sources
-from qiusuo.chat.models import model_from
-from qiusuo.chat.port import Model, ModelInfo
-from qiusuo.chat.session import ChatSettings, Memory, Mode
+from qiusuo.chat.models.opening import model_from
+from qiusuo.chat.models.port import Model, ModelInfo
+from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
+from qiusuo.chat.turns.context import Ask
 from qiusuo.pages import PageReader
 from scripted_model import ScriptedModel, Step
 from support import World

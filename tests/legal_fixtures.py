@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legal_samples import build, opened, write_sources
-from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.index.handle import IndexHandle
 
 
 @pytest.fixture(scope="session")

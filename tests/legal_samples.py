@@ -10,10 +10,10 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from qiusuo.legal.folder import IndexFolder
-from qiusuo.legal.imports import Importer, ImportReport
-from qiusuo.legal.index import IndexHandle
-from qiusuo.legal.numbers import read_label
+from qiusuo.legal.building.imports import Importer, ImportReport
+from qiusuo.legal.index.folder import IndexFolder
+from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.legal.reading.numbers import read_label
 
 TODAY = date(2026, 11, 15)
 

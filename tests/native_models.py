@@ -16,8 +16,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.messages.ai import AIMessageChunk
 
-from qiusuo.chat.native import CAPABILITIES
-from qiusuo.chat.port import ModelInfo, NativeSearch, NativeSource
+from qiusuo.chat.models.native import CAPABILITIES
+from qiusuo.chat.models.port import ModelInfo, NativeSearch, NativeSource
 from qiusuo.errors import ModelError
 from scripted_model import ScriptedModel
 

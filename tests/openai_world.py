@@ -12,11 +12,11 @@ import httpx
 from openai.types.chat import ChatCompletionChunk
 
 from chat_world import scripted
-from qiusuo.chat.port import Model
-from qiusuo.chat.store import open_store
+from qiusuo.chat.models.port import Model
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
-from qiusuo.web.openai import openai_extension
+from qiusuo.web.openai.routes import openai_extension
 from scripted_model import Reply, ScriptedModel, Step
 from web_server import WebServer
 

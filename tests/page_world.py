@@ -16,8 +16,8 @@ from playwright.sync_api import Error as PlaywrightError
 
 from chat_world import scripted
 from chromium import browser_settings, with_chromium
-from qiusuo.chat.session import StoreLimits
-from qiusuo.chat.store import open_store
+from qiusuo.chat.sessions.session import StoreLimits
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.testing import ProviderServer
 from qiusuo.web.chat import chat_extension
 from scripted_model import Reply, ScriptedModel, Step

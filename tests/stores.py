@@ -13,9 +13,9 @@ from sqlalchemy import text as sql
 
 from postgres_process import PostgresProcess, with_postgres
 from qiusuo.chat.events import TurnRecord, TurnState
-from qiusuo.chat.session import Progress, SessionStore, StoreLimits, new_id
-from qiusuo.chat.store import open_store
-from qiusuo.chat.store_sql import SqlSessionStore
+from qiusuo.chat.sessions.session import Progress, SessionStore, StoreLimits, new_id
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.models import SearchResultItem
 
 START = 1_790_000_000.0

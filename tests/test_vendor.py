@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.web.page import FOLDER
+from qiusuo.web.static.page import FOLDER
 
 VENDOR = Path(__file__).parents[1] / "scripts" / "vendor"
 TSC = VENDOR / "node_modules" / ".bin" / "tsc"

@@ -20,7 +20,7 @@ from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
 from qiusuo.web.app import create_app
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.server import Server
+from qiusuo.web.entrance.server import Server
 from support import World
 
 ARTICLE = """<!doctype html><html lang="zh-CN"><head><title>求索文章</title></head><body><article><h1>求索文章</h1>

@@ -8,11 +8,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from qiusuo.legal.folder import IndexFolder
-from qiusuo.legal.imports import Importer, ImportReport
-from qiusuo.legal.index import IndexHandle, LegalIndex
+from qiusuo.legal.building.imports import Importer, ImportReport
+from qiusuo.legal.index.folder import IndexFolder
+from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.legal.models import ArticleNumber
-from qiusuo.legal.numbers import read_label
+from qiusuo.legal.reading.numbers import read_label
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "legal"
 _NAME = re.compile(r"^(.*?)(第[零一二三四五六七八九十百千]+条(?:之[一二三四五六七八九十]+)?)$")

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from eval.legal.data import FactQuery
 from eval.legal.measures import lecard_measures
-from qiusuo.legal.index import LegalIndex
+from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.index.ranking import fact_tokens, tokens
 from qiusuo.legal.models import Hit
-from qiusuo.legal.ranking import fact_tokens, tokens
 
 # What was chosen by hand: the fields and their weights, whether numbers and Latin letters count, and which share of all
 # judgments may have a word before it is left out.

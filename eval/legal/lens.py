@@ -1,4 +1,4 @@
-"""Fit the lens of ``qiusuo.legal.semantic`` on questions with known answers, and measure it on unseen ones.
+"""Fit the lens of ``qiusuo.legal.index.semantic`` on questions with known answers, and measure it on unseen ones.
 
 ``python -m eval.legal --fit-lens`` writes it anew from all train questions of STARD. The loss of a question is the
 cross-entropy of its articles against hard and chance ones, under the score that ranking uses (words, prior, nearness),
@@ -18,8 +18,8 @@ import numpy as np
 from eval.legal.data import Question
 from eval.legal.folds import by_chance
 from eval.legal.priors import CrossValidation
-from qiusuo.legal.index import CANDIDATES, SEMANTIC_WEIGHT, LegalIndex
-from qiusuo.legal.semantic import DIMENSIONS, LENS, Vectors
+from qiusuo.legal.index.handle import CANDIDATES, SEMANTIC_WEIGHT, LegalIndex
+from qiusuo.legal.index.semantic import DIMENSIONS, LENS, Vectors
 
 HARD, CHANCE, MOST = 80, 60, 120
 SHARPNESS = 6.0

@@ -18,8 +18,8 @@ import numpy as np
 from eval.legal import wording
 from eval.legal.data import Question
 from eval.legal.folds import Folds
-from qiusuo.legal.index import ARTICLE_WEIGHTS, CANDIDATES, LegalIndex, law_features
-from qiusuo.legal.wording import Table, widened
+from qiusuo.legal.index.handle import ARTICLE_WEIGHTS, CANDIDATES, LegalIndex, law_features
+from qiusuo.legal.index.wording import Table, widened
 
 HEADINGS = (0.3, 0.5)
 FITTED = (0.2, 0.4)

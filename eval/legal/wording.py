@@ -1,4 +1,4 @@
-"""Fit the table of ``qiusuo.legal.wording`` on questions with known answers.
+"""Fit the table of ``qiusuo.legal.index.wording`` on questions with known answers.
 
 ``python -m eval.legal --fit-wording`` writes it anew from all train questions of STARD. A pair of characters is taken
 up when articles whose questions have it hold another pair clearly more often than other answering articles do. Several
@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eval.legal.data import Question
-from qiusuo.legal.index import LegalIndex
-from qiusuo.legal.ranking import question_tokens, tokens
-from qiusuo.legal.wording import TABLE, Table
+from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.index.ranking import question_tokens, tokens
+from qiusuo.legal.index.wording import TABLE, Table
 
 SEEN = 3
 """How many questions, and how many articles, must have both pairs."""

@@ -1,4 +1,4 @@
-// Makes src/qiusuo/web/page/vendor.js, its types, its licences and vendor.json (versions and hash, checked by a test).
+// Makes src/qiusuo/web/static/page/vendor.js, its types, its licences and vendor.json (versions and hash, checked by a test).
 //
 //   npm ci && npm run build            (with a folder behind it: writes there)
 import { createHash } from "node:crypto";
@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const page = process.argv[2] ? pathToFileURL(`${process.argv[2]}/`) : new URL("../../src/qiusuo/web/page/", import.meta.url);
+const page = process.argv[2] ? pathToFileURL(`${process.argv[2]}/`) : new URL("../../src/qiusuo/web/static/page/", import.meta.url);
 const lock = JSON.parse(readFileSync("package-lock.json", "utf8")).packages;
 
 const result = await build({

@@ -8,10 +8,10 @@ import logging
 import pytest
 
 from chat_world import AGENT, ChatWorld
-from qiusuo.chat.agent_tools import renumbered
 from qiusuo.chat.events import Notice, Round, RoundState, TurnState
-from qiusuo.chat.session import ChatSettings, Mode
-from qiusuo.legal.results import LegalAnswer, RegulationResult
+from qiusuo.chat.sessions.session import ChatSettings, Mode
+from qiusuo.chat.turns.agent_tools import renumbered
+from qiusuo.legal.answers.results import LegalAnswer, RegulationResult
 from qiusuo.testing import Fault
 from qiusuo.tools.legal import regulations_text
 from scripted_model import Asked, Call, Gate, Reply
@@ -131,7 +131,7 @@ class TestSessionCache:
             assert "cache" in caplog.text
 
     async def test_it_belongs_to_one_conversation(self) -> None:
-        from qiusuo.chat.session import Memory
+        from qiusuo.chat.sessions.session import Memory
 
         async with ChatWorld(
             Reply.tools(search("甲")), Reply.text("一"), Reply.tools(search("甲")), Reply.text("二"), cache_ttl=0
@@ -142,7 +142,7 @@ class TestSessionCache:
             assert world.requests() == 2
 
     async def test_it_keeps_the_twenty_used_last(self) -> None:
-        from qiusuo.chat.session import SessionCache
+        from qiusuo.chat.sessions.session import SessionCache
         from qiusuo.models import SearchResponse
 
         cache = SessionCache()
@@ -217,7 +217,7 @@ class TestFailures:
 
     async def test_stopping_stops_the_search_and_the_loop(self) -> None:
         async with ChatWorld(Reply.tools(search("甲")), timeout=60) as world:
-            from qiusuo.chat.context import Ask
+            from qiusuo.chat.turns.context import Ask
 
             world.world["searxng"].fault = Fault.HANG
             turn = world.chat.turn(Ask("问题", AGENT), world.memory)
@@ -230,7 +230,7 @@ class TestFailures:
     async def test_stopping_hangs_up_on_the_model(self) -> None:
         gate = Gate()
         async with ChatWorld(Reply.text("开头", gate, "结尾")) as world:
-            from qiusuo.chat.context import Ask
+            from qiusuo.chat.turns.context import Ask
 
             turn = world.chat.turn(Ask("问题", AGENT), world.memory)
             async for event in turn.events():

@@ -9,7 +9,7 @@ import pytest
 
 from chat_world import AGENT, SEARCH, ChatWorld, scripted
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.history import estimate_tokens
+from qiusuo.chat.turns.history import estimate_tokens
 from scripted_model import Asked, Call, Reply
 
 ROOM = 4096

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.store import open_store
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.cli.exits import Exit
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng

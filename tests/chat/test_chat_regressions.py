@@ -17,17 +17,17 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessa
 from chat_world import AGENT, SEARCH, ChatWorld
 from native_servers import Annotation, Searched, models_are_closed, openai_model, responses, said
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.context import Ask
-from qiusuo.chat.conversations import Conversations, LiveTurn, _joined
 from qiusuo.chat.events import Delta, Done, Event, Notice, RoundState, Sources, Status, TurnState
-from qiusuo.chat.history import recall, remember, shortened
-from qiusuo.chat.models import model_from
-from qiusuo.chat.port import ModelInfo
-from qiusuo.chat.session import ChatSettings, Memory
-from qiusuo.chat.store import open_store
-from qiusuo.chat.text_calls import CallFilter
-from qiusuo.legal.cards import law_card
-from qiusuo.legal.index import IndexHandle, LegalIndex
+from qiusuo.chat.models.opening import model_from
+from qiusuo.chat.models.port import ModelInfo
+from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, _joined
+from qiusuo.chat.sessions.session import ChatSettings, Memory
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.turns.context import Ask
+from qiusuo.chat.turns.history import recall, remember, shortened
+from qiusuo.chat.turns.text_calls import CallFilter
+from qiusuo.legal.answers.cards import law_card
+from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.testing import Fault
 from qiusuo.tools.langchain import SearchTool
@@ -105,7 +105,7 @@ class TestFaultsOfOurs:
         def broken(*_args: object) -> None:
             raise RuntimeError("oops")
 
-        monkeypatch.setattr("qiusuo.chat.chat_turn.prompts.chat_system", broken)
+        monkeypatch.setattr("qiusuo.chat.turns.chat_turn.prompts.chat_system", broken)
         async with ChatWorld() as world:
             conversations, session, live = await begun(world)
             heard = await heard_out(live)
@@ -188,7 +188,7 @@ class TestModelText:
     async def test_an_answer_without_end_is_broken_off(
         self, settings: ChatSettings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("qiusuo.chat.answer.MAX_MESSAGE", 1000)
+        monkeypatch.setattr("qiusuo.chat.turns.answer.MAX_MESSAGE", 1000)
         async with ChatWorld(Reply.hang(*["还有，" * 100] * 10)) as world:
             heard = await world.ask("你好", settings)
             await world.model.hung_up()
@@ -313,7 +313,7 @@ class TestLaws:
             read.append(threading.current_thread())
             return law_card(handle, url)
 
-        monkeypatch.setattr("qiusuo.legal.index.LegalIndex", opening)
+        monkeypatch.setattr("qiusuo.legal.index.handle.LegalIndex", opening)
         monkeypatch.setattr("qiusuo.chat.chat.law_card", reading)
         call = Call("regulationSearch", {"query": "茶叶法第三条"})
         script = [Reply.tools(call), Reply.text("见 [1]。")] * 2

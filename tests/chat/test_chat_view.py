@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from qiusuo.chat.events import Check, Delta, Done, Notice, Retraction, Round, RoundState, Stage, Status, TurnState
-from qiusuo.cli.chat_commands import is_command
-from qiusuo.cli.chat_lines import safe, support_of, without_citation_links
-from qiusuo.cli.chat_view import ChatView, finished_length, render
-from qiusuo.cli.chat_words import ChatWords
+from qiusuo.cli.chat.commands import is_command
+from qiusuo.cli.chat.lines import safe, support_of, without_citation_links
+from qiusuo.cli.chat.view import ChatView, finished_length, render
+from qiusuo.cli.chat.words import ChatWords
 
 WORDS = ChatWords(chinese=True)
 DOCUMENT = """\

@@ -9,7 +9,7 @@ import pytest
 from chat_world import AGENT, SEARCH, ChatWorld
 from qiusuo.chat.chinese import in_chinese
 from qiusuo.chat.events import Notice
-from qiusuo.chat.session import ChatSettings
+from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.testing import Fault
 from scripted_model import Call, Reply
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from qiusuo.chat.answer import conclude
 from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.journal import Journal
-from qiusuo.citations.processor import CitationProcessor
+from qiusuo.chat.turns.answer import conclude
+from qiusuo.chat.turns.journal import Journal
+from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.models import SearchResultItem
 
 SOURCES = [

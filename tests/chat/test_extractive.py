@@ -9,11 +9,11 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
-from qiusuo.chat import prompts
-from qiusuo.chat.extractive import ExtractiveModel, no_model_note
-from qiusuo.chat.model_errors import stream_model
+from qiusuo.chat.models.extractive import ExtractiveModel, no_model_note
+from qiusuo.chat.models.model_errors import stream_model
+from qiusuo.chat.turns import prompts
 from qiusuo.citations import CitationProcessor, check_support
-from qiusuo.citations.verdict import Support
+from qiusuo.citations.checking.verdict import Support
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.tools.render import error_text, results_text

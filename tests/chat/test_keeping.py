@@ -14,12 +14,12 @@ import pytest
 from sqlalchemy import event
 
 from chat_world import ChatWorld
-from qiusuo.chat import keeping, store_database
-from qiusuo.chat.conversations import Conversations, LiveTurn
 from qiusuo.chat.events import Done, Event, Notice
-from qiusuo.chat.session import ChatSettings
-from qiusuo.chat.store import open_store
-from qiusuo.chat.store_sql import SqlSessionStore
+from qiusuo.chat.sessions import keeping, store_database
+from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.errors import Unavailable
 from scripted_model import Gate, Reply
 from stores import rows, turns_of

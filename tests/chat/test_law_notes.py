@@ -10,9 +10,9 @@ import pytest
 from chat_world import AGENT, SEARCH, Heard, scripted
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Notice
-from qiusuo.chat.session import ChatSettings
+from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng

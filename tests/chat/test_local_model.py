@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Huma
 from langchain_core.tools import tool
 
 import real_model
-from qiusuo.chat.model_errors import stream_model
-from qiusuo.chat.models import open_model
-from qiusuo.chat.port import Model
+from qiusuo.chat.models.model_errors import stream_model
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.models.port import Model
 from qiusuo.config import Settings
 from qiusuo.doctor.wire import Reach, reach
 from qiusuo.errors import ContextOverflow, ModelNotConfigured

@@ -16,8 +16,8 @@ from google.genai import errors as google_errors
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
-from qiusuo.chat.model_errors import stream_model, translated, worth_a_retry
-from qiusuo.chat.models import open_model
+from qiusuo.chat.models.model_errors import stream_model, translated, worth_a_retry
+from qiusuo.chat.models.opening import open_model
 from qiusuo.config import Settings
 from qiusuo.errors import (
     ContextOverflow,

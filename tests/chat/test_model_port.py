@@ -16,10 +16,10 @@ from langchain_core.load import dumps
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.tools import tool
 
-from qiusuo.chat.model_errors import stream_model
-from qiusuo.chat.models import model_from, open_model
-from qiusuo.chat.port import ModelInfo
-from qiusuo.chat.vendors import VENDORS, choose
+from qiusuo.chat.models.model_errors import stream_model
+from qiusuo.chat.models.opening import model_from, open_model
+from qiusuo.chat.models.port import ModelInfo
+from qiusuo.chat.models.vendors import VENDORS, choose
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, ModelNotConfigured
 from scripted_model import Call, Reply, ScriptedModel
@@ -329,7 +329,7 @@ class TestCost:
     def test_opening_imports_no_package_of_a_provider(self) -> None:
         code = (
             "import sys\n"
-            "from qiusuo.config import Settings\nfrom qiusuo.chat.models import open_model\n"
+            "from qiusuo.config import Settings\nfrom qiusuo.chat.models.opening import open_model\n"
             "open_model(Settings.load(model='openai:gpt-5.5', model_api_key='k'))\n"
             "assert not {'langchain_openai', 'openai', 'langchain_anthropic', 'xllamacpp', 'langchain.chat_models'} "
             "& set(sys.modules)\n"

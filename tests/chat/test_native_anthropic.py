@@ -18,8 +18,8 @@ from native_servers import (
     not_found,
     search_of,
 )
-from qiusuo.chat.native.anthropic import HELD
-from qiusuo.chat.port import NativeSource
+from qiusuo.chat.models.native.anthropic import HELD
+from qiusuo.chat.models.port import NativeSource
 from qiusuo.errors import (
     ModelAuthFailed,
     ModelBroken,

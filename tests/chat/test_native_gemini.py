@@ -17,7 +17,7 @@ from native_servers import (
     search_of,
     support,
 )
-from qiusuo.chat.port import NativeSource
+from qiusuo.chat.models.port import NativeSource
 from qiusuo.errors import ModelAuthFailed, ModelBroken, ModelError, ModelRateLimited, ModelRejected, ModelUnavailable
 from scripted_model import Reply, ScriptedModel
 

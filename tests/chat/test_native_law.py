@@ -13,11 +13,11 @@ from chat_world import AGENT, SEARCH, Heard
 from native_servers import Annotation, Searched, models_are_closed, openai_model, responses, said
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Notice, Sources
-from qiusuo.chat.models import model_from
-from qiusuo.chat.port import ModelInfo
-from qiusuo.chat.session import ChatSettings
+from qiusuo.chat.models.opening import model_from
+from qiusuo.chat.models.port import ModelInfo
+from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from scripted_model import Call, Reply, ScriptedModel, Step
 

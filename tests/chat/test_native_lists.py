@@ -17,7 +17,7 @@ from native_servers import (
     perplexity_model,
     search_of,
 )
-from qiusuo.chat.port import NativeSource
+from qiusuo.chat.models.port import NativeSource
 from qiusuo.errors import ModelBroken, ModelError, ModelRateLimited, ModelUnavailable
 from scripted_model import Call, Reply, ScriptedModel
 
@@ -126,7 +126,7 @@ class TestZhipu:
         assert (heard.text, heard.titles) == ("晴[1]。", ["天气"])
 
     async def test_our_own_client_keeps_its_ways(self) -> None:
-        from qiusuo.chat.openai_chat import CompatibleChat
+        from qiusuo.chat.models.openai_chat import CompatibleChat
 
         reply = completion_chunks("晴[ref_1]。", first={"web_search": [glm(1, A, "天气")]})
         with ScriptedModel(reply) as server:

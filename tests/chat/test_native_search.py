@@ -23,8 +23,8 @@ from native_servers import (
     search_of,
     xai_model,
 )
-from qiusuo.chat.native.markers import PATIENCE
-from qiusuo.chat.port import NativeSource
+from qiusuo.chat.models.native.markers import PATIENCE
+from qiusuo.chat.models.port import NativeSource
 from qiusuo.errors import (
     ModelAuthFailed,
     ModelBroken,

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 
 from native_servers import info
-from qiusuo.chat.native import CAPABILITIES, native_search_for
-from qiusuo.chat.native.markers import AnnotatedText, NumberedText
-from qiusuo.chat.native.sources import Numbering, source_of, untagged
-from qiusuo.chat.native.table import host_of
-from qiusuo.chat.port import ModelInfo
+from qiusuo.chat.models.native import CAPABILITIES, native_search_for
+from qiusuo.chat.models.native.markers import AnnotatedText, NumberedText
+from qiusuo.chat.models.native.sources import Numbering, source_of, untagged
+from qiusuo.chat.models.native.table import host_of
+from qiusuo.chat.models.port import ModelInfo
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -138,7 +138,7 @@ class TestTable:
             "anthropic",
             "google.genai",
         )
-        code = f"import sys, qiusuo.chat.native; print([name for name in {names!r} if name in sys.modules])"
+        code = f"import sys, qiusuo.chat.models.native; print([name for name in {names!r} if name in sys.modules])"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)  # noqa: S603
         assert done.stdout.strip() == "[]"
 

@@ -21,9 +21,9 @@ from native_servers import (
 )
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Notice, Round, Sources, TurnState
-from qiusuo.chat.models import model_from
-from qiusuo.chat.port import ModelInfo
-from qiusuo.chat.session import ChatSettings
+from qiusuo.chat.models.opening import model_from
+from qiusuo.chat.models.port import ModelInfo
+from qiusuo.chat.sessions.session import ChatSettings
 from scripted_model import Reply, Step
 
 __all__ = ["models_are_closed"]  # a fixture

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
-from qiusuo.chat.model_errors import stream_model
-from qiusuo.chat.models import open_model
+from qiusuo.chat.models.model_errors import stream_model
+from qiusuo.chat.models.opening import open_model
 from qiusuo.config import Settings
 from qiusuo.errors import ModelBroken, ModelError
 

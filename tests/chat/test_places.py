@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import pytest
 
 from chat_world import ChatWorld
-from qiusuo.chat.conversations import Conversations, LiveTurn
-from qiusuo.chat.places import NO_USER, Places
-from qiusuo.chat.store import open_store
+from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.sessions.places import NO_USER, Places
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.errors import InvalidQuery, ServerBusy, SessionNotFound, TooManyAtOnce
 from scripted_model import Gate, Reply
 

@@ -11,17 +11,17 @@ from openai import OpenAI
 import real_model
 from chat_world import AGENT, Heard
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Delta, RoundState, TurnState
-from qiusuo.chat.models import open_model
-from qiusuo.chat.session import ChatSettings
-from qiusuo.chat.store import open_store
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.chat import chat_extension
-from qiusuo.web.openai import openai_extension
+from qiusuo.web.openai.routes import openai_extension
 from web_server import WebServer
 
 pytestmark = real_model.marks

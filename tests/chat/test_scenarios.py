@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.chat.notices import search_code, search_notice
+from qiusuo.chat.turns.notices import search_code, search_notice
 from qiusuo.errors import AllEnginesFailed, Unavailable
 from qiusuo.models import Attempt, Outcome
 
@@ -82,7 +82,7 @@ def test_a_network_problem_is_called_one() -> None:
 
 async def test_the_end_clears_the_cache() -> None:
     from qiusuo.chat.events import TurnRecord
-    from qiusuo.chat.store import open_store
+    from qiusuo.chat.sessions.store import open_store
     from qiusuo.errors import SessionNotFound
     from qiusuo.models import SearchResponse
 

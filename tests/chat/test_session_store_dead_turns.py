@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from qiusuo.chat.events import RoundState, TurnState
-from qiusuo.chat.session import Memory, SessionStore
-from qiusuo.chat.store_turns import RESTARTED
+from qiusuo.chat.sessions.session import Memory, SessionStore
+from qiusuo.chat.sessions.store_turns import RESTARTED
 from qiusuo.errors import SessionBusy
 from stores import START, Place, kept, place, result, store, turn, turns_of, url, whole_turn
 

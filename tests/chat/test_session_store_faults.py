@@ -15,11 +15,11 @@ import pytest
 from sqlalchemy import event
 
 from postgres_process import PostgresProcess, with_postgres
-from qiusuo.chat import store_database
 from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.session import new_id
-from qiusuo.chat.store import Address, open_store
-from qiusuo.chat.store_sql import SqlSessionStore
+from qiusuo.chat.sessions import store_database
+from qiusuo.chat.sessions.session import new_id
+from qiusuo.chat.sessions.store import Address, open_store
+from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.errors import ConfigurationError, SearchError, Unavailable
 
 HUSH = "hushhush"
@@ -108,7 +108,7 @@ class TestAddresses:
         assert HUSH not in str(caught.value)
 
     def test_the_module_itself_loads_nothing(self) -> None:
-        code = "import sys, qiusuo.chat.store, qiusuo.doctor\nassert 'sqlalchemy' not in sys.modules"
+        code = "import sys, qiusuo.chat.sessions.store, qiusuo.doctor\nassert 'sqlalchemy' not in sys.modules"
         subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # noqa: S603 - ours
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.events import TurnState
-from qiusuo.chat.session import SessionStore
+from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.errors import InvalidQuery, LimitReached, SessionNotFound
 from qiusuo.models import SearchResultItem
 from stores import Place, place, store, turn, turns_of, url, whole_turn

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from qiusuo.chat.events import TurnState
-from qiusuo.chat.session import Memory
-from qiusuo.chat.store import open_store
-from qiusuo.chat.store_turns import RESTARTED
+from qiusuo.chat.sessions.session import Memory
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.sessions.store_turns import RESTARTED
 from qiusuo.errors import ConfigurationError, SessionBusy, Unavailable
 from stores import Place, place, rows, store, turn, turns_of, url, whole_turn
 
@@ -110,9 +110,9 @@ class TestTogether:
 WORKER = """
 import asyncio, json, sys
 from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.session import new_id
-from qiusuo.chat.store import open_store
-from qiusuo.chat.store_turns import RESTARTED
+from qiusuo.chat.sessions.session import new_id
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.sessions.store_turns import RESTARTED
 from qiusuo.errors import SearchError
 
 async def main():
@@ -251,7 +251,7 @@ class TestProcesses:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             # Its file is seen over a network share, whose locks do not reach from one machine to the other.
-            monkeypatch.setattr("qiusuo.chat.presence._boot", lambda: "another machine")
+            monkeypatch.setattr("qiusuo.chat.sessions.presence._boot", lambda: "another machine")
             fresh = place.server()
             await fresh.start()
             assert (await fresh.get("ada", session)).running is not None
@@ -263,7 +263,9 @@ class TestProcesses:
     ) -> None:
         session = (await place.server().create("ada")).id
         with claimed_by_a_process(place, session):
-            monkeypatch.setattr("qiusuo.chat.presence._try_lock", lambda _file: True)  # as some network shares do
+            monkeypatch.setattr(
+                "qiusuo.chat.sessions.presence._try_lock", lambda _file: True
+            )  # as some network shares do
             fresh = place.server()
             await fresh.start()
             assert (await fresh.get("ada", session)).running is not None

@@ -7,10 +7,10 @@ import pytest
 from chat_world import AGENT, ChatWorld
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Check, Retraction, TurnRecord, Usage, fold
-from qiusuo.chat.models import model_from
-from qiusuo.chat.openai_chat import CompatibleChat
-from qiusuo.chat.port import ModelInfo
-from qiusuo.chat.session import ChatSettings
+from qiusuo.chat.models.openai_chat import CompatibleChat
+from qiusuo.chat.models.opening import model_from
+from qiusuo.chat.models.port import ModelInfo
+from qiusuo.chat.sessions.session import ChatSettings
 from scripted_model import Call, Delay, Reply
 
 OFF = ChatSettings()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiusuo.citations import CitationProcessor, add_citations
-from qiusuo.citations.additions import ADDED_NOTE
+from qiusuo.citations.checking.additions import ADDED_NOTE
 from qiusuo.models import SearchResultItem
 
 BEIJING = "截至2023年末，北京市常住人口2185.8万人，比上年末增加1.5万人。"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qiusuo.citations import CitationProcessor
-from qiusuo.citations.claims import cited_claims
-from qiusuo.citations.sentences import split_sentences
+from qiusuo.citations.checking.claims import cited_claims
+from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.models import SearchResultItem
 
 PROCESSOR = CitationProcessor([SearchResultItem(f"T{n}", f"https://s{n}.cn/", "") for n in range(1, 4)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.citations.markers import MAX_NUMBERS, looks_like_index, marker_at, may_become_marker
+from qiusuo.citations.linking.markers import MAX_NUMBERS, looks_like_index, marker_at, may_become_marker
 
 NUMBERS = {
     "[1]": (1,),

@@ -180,6 +180,6 @@ def test_public_names_are_pinned() -> None:
 
 
 def test_numbering_and_linking_do_not_load_the_support_check() -> None:
-    code = "import sys, qiusuo.citations.registry; print('qiusuo.citations.quantities' in sys.modules)"
+    code = "import sys, qiusuo.citations.linking.registry; print('qiusuo.citations.meaning.quantities' in sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)  # noqa: S603
     assert loaded.stdout == "False\n"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiusuo.citations.quantities import quantities
-from qiusuo.citations.quantity import Quantity
+from qiusuo.citations.meaning.quantities import quantities
+from qiusuo.citations.meaning.quantity import Quantity
 from qiusuo.numerals import han_number
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postgres_process import PostgresProcess, with_postgres
-from qiusuo.chat.store import open_store
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
 from stores import rows

@@ -9,9 +9,9 @@ import pytest
 
 from legal_samples import opened
 from qiusuo.engines.laws import LawsEngine
-from qiusuo.legal.addresses import ArticleAddress, address_of, read_address
-from qiusuo.legal.cards import law_card
-from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.answers.addresses import ArticleAddress, address_of, read_address
+from qiusuo.legal.answers.cards import law_card
+from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.models import DateBasis, Law, LawKind, LawVersion
 from qiusuo.models import Query
 

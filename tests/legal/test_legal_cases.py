@@ -6,12 +6,12 @@ import pytest
 
 from legal_samples import JUDGMENT
 from qiusuo.errors import InvalidQuery
-from qiusuo.legal.cases import CaseFilters, CaseSearch
-from qiusuo.legal.dates import all_days, read_day
-from qiusuo.legal.index import IndexHandle
-from qiusuo.legal.judgments import build_case, case_number, case_type
-from qiusuo.legal.people import people_in
-from qiusuo.legal.privacy import mask_text, masked_name
+from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
+from qiusuo.legal.judgments.judgment_text import build_case, case_number, case_type
+from qiusuo.legal.judgments.people import people_in
+from qiusuo.legal.judgments.privacy import mask_text, masked_name
+from qiusuo.legal.reading.dates import all_days, read_day
 
 pytest_plugins = ["legal_fixtures"]
 

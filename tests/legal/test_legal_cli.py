@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from legal_samples import PICKING_RULES, POT_LAW, TEA_LAW_2010, Statute, write_statutes, write_statutes_db
 from qiusuo.cli.app import app
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal import install
-from qiusuo.legal.folder import IndexFolder, legal_folder
+from qiusuo.legal.building import install
+from qiusuo.legal.index.folder import IndexFolder, legal_folder
 
 RUNNER = CliRunner()
 

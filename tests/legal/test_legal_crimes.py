@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from legal_samples import TODAY, Statute, build, opened, write_statutes
-from qiusuo.legal.crimes import CRIMES, crime_articles, crimes, names_crime
-from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.recognising.crimes import CRIMES, crime_articles, crimes, names_crime
 
 FIRST, LAST = 102, 448
 """The articles of 《刑法》 that crimes stand in."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.legal.editions import CURRENT, Age, Edition
-from qiusuo.legal.mentions import law_named
 from qiusuo.legal.models import DateBasis, Law, LawKind, LawVersion
-from qiusuo.legal.names import NameTable
-from qiusuo.legal.references import find_references
+from qiusuo.legal.reading.editions import CURRENT, Age, Edition
+from qiusuo.legal.reading.mentions import law_named
+from qiusuo.legal.reading.names import NameTable
+from qiusuo.legal.reading.references import find_references
 
 NAMES = [
     "中华人民共和国公司法",

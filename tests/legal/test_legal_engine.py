@@ -15,7 +15,7 @@ from qiusuo.doctor.system import check_legal_index
 from qiusuo.engines.laws import LawsEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.errors import AllEnginesFailed, SearchDisabled, UserRateLimited
-from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.models import Outcome, Query, SearchType
 from qiusuo.pipeline.request import build_request
 from qiusuo.testing import Fault, ProviderServer

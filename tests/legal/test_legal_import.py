@@ -30,12 +30,12 @@ from legal_samples import (
     write_statutes_db,
 )
 from qiusuo.errors import ConfigurationError, InvalidQuery
-from qiusuo.legal import imports
-from qiusuo.legal.folder import STORE, IndexFolder
-from qiusuo.legal.imports import Importer, ImportStep, rebuild
-from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.building import imports
+from qiusuo.legal.building.imports import Importer, ImportStep, rebuild
+from qiusuo.legal.index.folder import STORE, IndexFolder
+from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.models import ArticleNumber
-from qiusuo.legal.regulations import RegulationSearch
 
 TABLES = ("laws", "versions", "articles", "citations", "repeals", "cases", "rejected")
 
@@ -215,8 +215,8 @@ class TestHostileInput:
 IMPORT_SLOWLY = """
 import sys, time
 from pathlib import Path
-from qiusuo.legal import imports
-from qiusuo.legal.folder import IndexFolder
+from qiusuo.legal.building import imports
+from qiusuo.legal.index.folder import IndexFolder
 imports.BATCH_ENTRIES = 7
 def tell(step):
     print(step.what, flush=True)

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
+from qiusuo.legal.judgments.people import people_in
+from qiusuo.legal.judgments.privacy import mask_case, mask_text
 from qiusuo.legal.models import Case
-from qiusuo.legal.people import people_in
-from qiusuo.legal.privacy import mask_case, mask_text
 
 
 def masked(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mcp import Client
 
-from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.tools.legal import LEGAL_TOOLS
 from qiusuo.web.mcp import mcp_extension
 from web_server import WebServer

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from legal_samples import TODAY
-from qiusuo.legal.index import IndexHandle
-from qiusuo.legal.recognise import looks_legal
-from qiusuo.legal.regulations import RegulationSearch
-from qiusuo.legal.script import from_english, simplified
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.legal.recognising.recognise import looks_legal
+from qiusuo.legal.recognising.script import from_english, simplified
 
 pytest_plugins = ["legal_fixtures"]
 

@@ -13,22 +13,22 @@ import pytest
 from chat_world import SEARCH, Heard
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.context import Ask
 from qiusuo.chat.events import Sources
-from qiusuo.chat.models import open_model
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
-from qiusuo.legal.crimes import CRIMES, crimes
-from qiusuo.legal.dates import KNOWN_EFFECTIVE, read_day
-from qiusuo.legal.folder import IndexFolder, legal_folder
-from qiusuo.legal.imports import Importer
-from qiusuo.legal.index import IndexHandle, LegalIndex
-from qiusuo.legal.install import FILE, LABEL
-from qiusuo.legal.lookup_check import WRITINGS, check_lookups
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.building.imports import Importer
+from qiusuo.legal.building.install import FILE, LABEL
+from qiusuo.legal.building.lookup_check import WRITINGS, check_lookups
+from qiusuo.legal.index.folder import IndexFolder, legal_folder
+from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.legal.models import ArticleNumber
-from qiusuo.legal.names import KNOWN_REPEALS, SHORT_NAMES, name_key
-from qiusuo.legal.numbers import article_label
-from qiusuo.legal.recognise import STATUTE_NAMES, looks_legal
-from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.reading.dates import KNOWN_EFFECTIVE, read_day
+from qiusuo.legal.reading.names import KNOWN_REPEALS, SHORT_NAMES, name_key
+from qiusuo.legal.reading.numbers import article_label
+from qiusuo.legal.recognising.crimes import CRIMES, crimes
+from qiusuo.legal.recognising.recognise import STATUTE_NAMES, looks_legal
 
 # What scripts/statutes.py has brought, else the user's own (read before the fixtures hide their settings).
 FOLDERS = (Path(__file__).parents[2] / ".cache" / "legal", legal_folder(os.environ))

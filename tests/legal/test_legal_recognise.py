@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from qiusuo.legal.recognise import looks_legal
+from qiusuo.legal.recognising.recognise import looks_legal
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiusuo.legal.editions import Edition
-from qiusuo.legal.mentions import laws_in
 from qiusuo.legal.models import ArticleNumber
-from qiusuo.legal.names import NameTable, name_key
-from qiusuo.legal.numbers import article_label, han_of, number_of, read_label
-from qiusuo.legal.references import LawMention, Reference, find_references
+from qiusuo.legal.reading.editions import Edition
+from qiusuo.legal.reading.mentions import laws_in
+from qiusuo.legal.reading.names import NameTable, name_key
+from qiusuo.legal.reading.numbers import article_label, han_of, number_of, read_label
+from qiusuo.legal.reading.references import LawMention, Reference, find_references
 
 NAMES = [
     "中华人民共和国民法典",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.errors import InvalidQuery
-from qiusuo.legal.index import IndexHandle, law_prior
+from qiusuo.legal.answers.regulations import Answer, RegulationSearch
+from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.index.handle import IndexHandle, law_prior
 from qiusuo.legal.models import LawKind
-from qiusuo.legal.paragraphs import paragraphs_of
-from qiusuo.legal.regulations import Answer, RegulationSearch
-from qiusuo.legal.results import RegulationResult
+from qiusuo.legal.reading.paragraphs import paragraphs_of
 
 pytest_plugins = ["legal_fixtures"]
 

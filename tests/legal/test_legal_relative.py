@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from legal_samples import build, opened
-from qiusuo.legal.regulations import RegulationSearch
-from qiusuo.legal.relative import relative_references
-from qiusuo.legal.results import RegulationResult
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.reading.relative import relative_references
 from qiusuo.tools.legal import regulations_text
 
 LAW = """\

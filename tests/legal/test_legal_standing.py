@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from legal_samples import Statute, build, opened, write_statutes
-from qiusuo.legal.amendments import amended_articles, amended_names, own_words, with_quoted_articles_rejoined
-from qiusuo.legal.index import IndexHandle, LegalIndex
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.legal.models import ArticleDraft, ArticleNumber, LawDocument
-from qiusuo.legal.numbers import read_label
-from qiusuo.legal.regulations import RegulationSearch
-from qiusuo.legal.results import RegulationResult
+from qiusuo.legal.reading.amendments import amended_articles, amended_names, own_words, with_quoted_articles_rejoined
+from qiusuo.legal.reading.numbers import read_label
 from qiusuo.tools.legal import regulations_text
 
 pytest_plugins = ["legal_fixtures"]

@@ -13,8 +13,8 @@ from qiusuo.engines.base import EngineOptions
 from qiusuo.engines.laws import LawsEngine
 from qiusuo.errors import ConfigurationError, EngineNotConfigured, InvalidQuery, SearchError
 from qiusuo.http import HttpClient
-from qiusuo.legal.cases import CaseFilters
-from qiusuo.legal.index import IndexHandle
+from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.legal.judgments.cases import CaseFilters
 from qiusuo.models import Query, SearchType
 from qiusuo.pages import PageReader
 from qiusuo.testing.server import Fault

@@ -10,11 +10,20 @@ from typing import Any
 import pytest
 
 from legal_samples import build, opened
-from qiusuo.legal.cases import CaseSearch
-from qiusuo.legal.index import LegalIndex
-from qiusuo.legal.ranking import MAX_QUERY_TOKENS, RankedDocument, TantivyBackend, build_tantivy
-from qiusuo.legal.regulations import RegulationSearch
-from qiusuo.legal.wording import EVERYDAY, MOST_EVERYDAY, MOST_FITTED, TABLE, everyday, fitted, legal_pairs, widened
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.index.ranking import MAX_QUERY_TOKENS, RankedDocument, TantivyBackend, build_tantivy
+from qiusuo.legal.index.wording import (
+    EVERYDAY,
+    MOST_EVERYDAY,
+    MOST_FITTED,
+    TABLE,
+    everyday,
+    fitted,
+    legal_pairs,
+    widened,
+)
+from qiusuo.legal.judgments.cases import CaseSearch
 
 pytest_plugins = ["legal_fixtures"]
 

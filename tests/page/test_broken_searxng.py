@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from chat_world import scripted
 from page_world import PAGES, PageWorld, screen, show, with_own_browser
-from qiusuo.chat.store import open_store
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.testing import ProviderServer

@@ -6,7 +6,7 @@ import httpx
 from playwright.sync_api import Browser, Locator, expect
 
 from page_world import PageWorld, Screen, screen, with_own_browser
-from qiusuo.chat.session import StoreLimits
+from qiusuo.chat.sessions.session import StoreLimits
 from scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)

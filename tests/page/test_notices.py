@@ -118,8 +118,8 @@ def test_in_english_too(chromium: Browser) -> None:
 
 
 def test_every_code_of_the_server_has_words_in_both_languages() -> None:
-    from qiusuo.chat.notices import _WORDS
-    from qiusuo.web.page import FOLDER
+    from qiusuo.chat.turns.notices import _WORDS
+    from qiusuo.web.static.page import FOLDER
 
     words = (FOLDER / "words" / "notices.js").read_text(encoding="utf-8")
     for code in _WORDS:
@@ -130,7 +130,7 @@ def test_every_code_of_the_server_has_words_in_both_languages() -> None:
 
 
 def test_both_languages_say_the_same_things() -> None:
-    from qiusuo.web.page import FOLDER
+    from qiusuo.web.static.page import FOLDER
 
     keys = {
         name: re.findall(r"^  (\w+):", (FOLDER / "words" / f"{name}.js").read_text(encoding="utf-8"), re.MULTILINE)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from page_world import DESKTOP, PageWorld, Screen, screen, with_own_browser
-from qiusuo.web import door
+from qiusuo.web.entrance import door
 from scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from page_world import PAGES, PageWorld, Screen, screen, show, with_own_browser
-from qiusuo.web.page import CONTENT_POLICY
+from qiusuo.web.static.page import CONTENT_POLICY
 from scripted_model import Reply
 
 pytestmark = with_own_browser(__name__)

@@ -16,7 +16,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from qiusuo.citations.registry import CitationRegistry
+from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.pages import PageReader
 from qiusuo.testing import Fault
 from qiusuo.tools.langchain import SearchTool, as_langchain_tool, search_tools

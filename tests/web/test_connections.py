@@ -18,8 +18,8 @@ import pytest
 
 from openai_world import serving
 from qiusuo.testing import Fault
-from qiusuo.web import connections
-from qiusuo.web.auth import network_of
+from qiusuo.web.entrance import connections
+from qiusuo.web.entrance.auth import network_of
 from web_server import WebServer
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="memory and limits are read as on Linux")

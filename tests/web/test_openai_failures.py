@@ -16,11 +16,11 @@ from openai.types.chat import ChatCompletionChunk
 
 from openai_world import ENGLISH, Served, content_of, serving, user
 from qiusuo import SearchService
-from qiusuo.chat.store import open_store
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.testing import Fault
 from qiusuo.web.app import create_app
 from qiusuo.web.chat import chat_extension
-from qiusuo.web.openai import openai_extension
+from qiusuo.web.openai.routes import openai_extension
 from scripted_model import Ending, Gate, Reply
 
 MIB = 1024 * 1024
@@ -108,7 +108,7 @@ class TestFailures:
         def broken(*_args: object) -> None:
             raise RuntimeError("oops: secret")
 
-        monkeypatch.setattr("qiusuo.chat.chat_turn.prompts.chat_system", broken)
+        monkeypatch.setattr("qiusuo.chat.turns.chat_turn.prompts.chat_system", broken)
         with serving() as served:
             answer = served.post(stream=stream)
         assert answer.status_code == 500
@@ -120,7 +120,7 @@ class TestFailures:
         ("limit", "status", "code"), [("MAX_LIVE", 503, "busy"), ("MAX_OF_ONE", 429, "too_many_at_once")]
     )
     def test_as_many_as_it_can(self, limit: str, status: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(f"qiusuo.chat.conversations.{limit}", 1)
+        monkeypatch.setattr(f"qiusuo.chat.sessions.conversations.{limit}", 1)
         gate = Gate()
         reply = Reply.text("first", gate, "end")
         with (
@@ -140,7 +140,7 @@ class TestFailures:
         assert answer.json()["error"]["code"] == code
 
     def test_without_tokens_one_program_may_have_all_places(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("qiusuo.chat.conversations.MAX_OF_ONE", 0)
+        monkeypatch.setattr("qiusuo.chat.sessions.conversations.MAX_OF_ONE", 0)
         with serving(Reply.text("hi")) as served:
             assert served.post(search=False).status_code == 200
 

@@ -11,8 +11,8 @@ import pytest
 
 from chat_world import scripted
 from openai_world import QUESTION, Served, serving, user
-from qiusuo.chat.models import open_model
-from qiusuo.chat.port import Model
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.models.port import Model
 from qiusuo.config import Settings
 from scripted_model import Asked, Call, Delay, Piece, Reply, ScriptedModel
 

@@ -9,8 +9,8 @@ from openai import OpenAI
 
 from openai_world import ENGLISH, QUESTION, assert_marks, content_of, serving, user
 from qiusuo.chat.events import Delta, Event, Retraction
-from qiusuo.web.openai import News
-from qiusuo.web.openai_request import THOUGHT_END, _as_the_model_said
+from qiusuo.web.openai.request import THOUGHT_END, _as_the_model_said
+from qiusuo.web.openai.routes import News
 from scripted_model import Call, Gate, Reply
 
 

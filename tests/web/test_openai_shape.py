@@ -17,7 +17,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from openai_world import ENGLISH, QUESTION, SEARCHED, Served, assert_marks, content_of, serving, user
 from qiusuo.web.app import default_extensions
-from qiusuo.web.openai import openai_extension
+from qiusuo.web.openai.routes import openai_extension
 from scripted_model import Asked, Call, Gate, Reply
 
 

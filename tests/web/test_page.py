@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from qiusuo.web import guide
-from qiusuo.web.page import CONTENT_POLICY, FOLDER, page_files
+from qiusuo.web.static import guide
+from qiusuo.web.static.page import CONTENT_POLICY, FOLDER, page_files
 from web_server import WebServer
 
 

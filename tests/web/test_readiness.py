@@ -16,7 +16,7 @@ import pytest
 
 from chat_world import scripted
 from postgres_process import PostgresProcess, with_postgres
-from qiusuo.chat.store import open_store
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.schemas import HealthAnswer, ReadyAnswer
 from scripted_model import Reply, ScriptedModel

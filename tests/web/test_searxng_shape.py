@@ -12,7 +12,7 @@ from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.errors import EngineError, RequestRejected
 from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import Fault
-from qiusuo.web.searxng import SearxngAnswer
+from qiusuo.web.drop_in.searxng import SearxngAnswer
 from web_server import WebServer
 
 

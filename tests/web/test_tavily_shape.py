@@ -14,7 +14,7 @@ from qiusuo.config import Settings
 from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.tavily import Tavily
-from qiusuo.web.tavily import TavilyError, TavilyExtractAnswer, TavilySearchAnswer
+from qiusuo.web.drop_in.tavily import TavilyError, TavilyExtractAnswer, TavilySearchAnswer
 from web_server import WebServer, page_site
 
 

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from qiusuo.web.backend import Backend, Extension
-from qiusuo.web.guard import MAX_BODY_BYTES
+from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from web_server import WebServer
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - said in settings and headers; the tests listen on loopback

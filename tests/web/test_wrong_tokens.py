@@ -12,9 +12,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-import qiusuo.web.door as door_module
-from qiusuo.web.auth import Tokens
-from qiusuo.web.door import AT_ONCE, LATE_SECONDS, MOST, Door
+import qiusuo.web.entrance.door as door_module
+from qiusuo.web.entrance.auth import Tokens
+from qiusuo.web.entrance.door import AT_ONCE, LATE_SECONDS, MOST, Door
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from web_server import WebServer

@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from qiusuo.chat.chat import Chat, Turn
-    from qiusuo.chat.context import Ask
-    from qiusuo.chat.models import model_from, open_model
-    from qiusuo.chat.port import ModelInfo
-    from qiusuo.chat.session import ChatSettings, Memory, Mode
-    from qiusuo.chat.store import open_store
+    from qiusuo.chat.models.opening import model_from, open_model
+    from qiusuo.chat.models.port import ModelInfo
+    from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
+    from qiusuo.chat.sessions.store import open_store
+    from qiusuo.chat.turns.context import Ask
 
 # Loaded when first used: the names of a setting must not cost LangChain.
 _HOME = {
-    "Ask": "context",
+    "Ask": "turns.context",
     "Chat": "chat",
-    "ChatSettings": "session",
-    "Memory": "session",
-    "Mode": "session",
-    "ModelInfo": "port",
+    "ChatSettings": "sessions.session",
+    "Memory": "sessions.session",
+    "Mode": "sessions.session",
+    "ModelInfo": "models.port",
     "Turn": "chat",
-    "model_from": "models",
-    "open_model": "models",
-    "open_store": "store",
+    "model_from": "models.opening",
+    "open_model": "models.opening",
+    "open_store": "sessions.store",
 }
 
 __all__ = [

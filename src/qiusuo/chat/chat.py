@@ -10,22 +10,22 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from qiusuo.chat import prompts
-from qiusuo.chat.chat_turn import chat_turn
-from qiusuo.chat.context import Ask, Context
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
-from qiusuo.chat.history import remember, without_links
-from qiusuo.chat.journal import Journal
-from qiusuo.chat.native import native_search_for
-from qiusuo.chat.native_turn import native_turn
-from qiusuo.chat.notices import model_notice, notice
-from qiusuo.chat.port import Model, NativeSearch
-from qiusuo.chat.session import Memory, Mode, now
+from qiusuo.chat.models.native import native_search_for
+from qiusuo.chat.models.port import Model, NativeSearch
+from qiusuo.chat.sessions.session import Memory, Mode, now
+from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.chat_turn import chat_turn
+from qiusuo.chat.turns.context import Ask, Context
+from qiusuo.chat.turns.history import remember, without_links
+from qiusuo.chat.turns.journal import Journal
+from qiusuo.chat.turns.native_turn import native_turn
+from qiusuo.chat.turns.notices import model_notice, notice
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError
-from qiusuo.legal.cards import law_card
-from qiusuo.legal.recognise import looks_legal
-from qiusuo.legal.regulations import RegulationSearch
+from qiusuo.legal.answers.cards import law_card
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.models import SearchType
 from qiusuo.pages import PageReader
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
@@ -176,7 +176,7 @@ class Chat:
                 await chat_turn(context)
                 return
             # LangGraph takes a second to load, in which other conversations must not stand still.
-            agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.agent_turn")
+            agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.turns.agent_turn")
             await agent.agent_turn(context)
         except ModelError as error:
             logger.warning("the model failed: %s", error)

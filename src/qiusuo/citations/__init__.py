@@ -21,15 +21,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qiusuo.citations.additions import AddedCitation, CitedAnswer, add_citations
-    from qiusuo.citations.claims import CitedClaim
-    from qiusuo.citations.evidence import Evidence
-    from qiusuo.citations.lexical import LexicalJudge
-    from qiusuo.citations.markers import Marker
-    from qiusuo.citations.processor import CitationProcessor, CitationStream, Conversion
-    from qiusuo.citations.references import Reference, escape_markdown
-    from qiusuo.citations.registry import CitationRegistry, SearchRound
-    from qiusuo.citations.support import (
+    from qiusuo.citations.checking.additions import AddedCitation, CitedAnswer, add_citations
+    from qiusuo.citations.checking.claims import CitedClaim
+    from qiusuo.citations.checking.evidence import Evidence
+    from qiusuo.citations.checking.lexical import LexicalJudge
+    from qiusuo.citations.checking.support import (
         CheckPlan,
         CitationCheck,
         ClaimCheck,
@@ -39,35 +35,39 @@ if TYPE_CHECKING:
         check_support,
         plan_check,
     )
-    from qiusuo.citations.verdict import Reason, Support, Verdict
+    from qiusuo.citations.checking.verdict import Reason, Support, Verdict
+    from qiusuo.citations.linking.markers import Marker
+    from qiusuo.citations.linking.processor import CitationProcessor, CitationStream, Conversion
+    from qiusuo.citations.linking.references import Reference, escape_markdown
+    from qiusuo.citations.linking.registry import CitationRegistry, SearchRound
 
 # Names are loaded when first used: who only numbers and links does not pay for the support check.
 _HOME = {
-    "AddedCitation": "additions",
-    "CheckPlan": "support",
-    "CitationCheck": "support",
-    "CitationProcessor": "processor",
-    "CitationRegistry": "registry",
-    "CitationStream": "processor",
-    "CitedAnswer": "additions",
-    "CitedClaim": "claims",
-    "ClaimCheck": "support",
-    "ClaimPair": "support",
-    "Conversion": "processor",
-    "Evidence": "evidence",
-    "LexicalJudge": "lexical",
-    "Marker": "markers",
-    "Reason": "verdict",
-    "Reference": "references",
-    "SearchRound": "registry",
-    "Support": "verdict",
-    "SupportJudge": "support",
-    "SupportReport": "support",
-    "Verdict": "verdict",
-    "add_citations": "additions",
-    "check_support": "support",
-    "escape_markdown": "references",
-    "plan_check": "support",
+    "AddedCitation": "checking.additions",
+    "CheckPlan": "checking.support",
+    "CitationCheck": "checking.support",
+    "CitationProcessor": "linking.processor",
+    "CitationRegistry": "linking.registry",
+    "CitationStream": "linking.processor",
+    "CitedAnswer": "checking.additions",
+    "CitedClaim": "checking.claims",
+    "ClaimCheck": "checking.support",
+    "ClaimPair": "checking.support",
+    "Conversion": "linking.processor",
+    "Evidence": "checking.evidence",
+    "LexicalJudge": "checking.lexical",
+    "Marker": "linking.markers",
+    "Reason": "checking.verdict",
+    "Reference": "linking.references",
+    "SearchRound": "linking.registry",
+    "Support": "checking.verdict",
+    "SupportJudge": "checking.support",
+    "SupportReport": "checking.support",
+    "Verdict": "checking.verdict",
+    "add_citations": "checking.additions",
+    "check_support": "checking.support",
+    "escape_markdown": "linking.references",
+    "plan_check": "checking.support",
 }
 
 __all__ = [

@@ -148,7 +148,7 @@ def chat(
     ] = None,
 ) -> None:
     """Talk with a model that searches; in a pipe, answer once. 终端聊天；在管道中回答一次。"""
-    from qiusuo.cli.chat import ChatOptions, run_chat  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.chat.command import ChatOptions, run_chat  # noqa: PLC0415 - loaded when used
 
     options = ChatOptions(
         " ".join(question or ()), mode, search, model, engine, session, not no_save, as_json, language

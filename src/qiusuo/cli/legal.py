@@ -18,16 +18,16 @@ from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, SearchError
-from qiusuo.legal.cases import CaseFilters, CaseSearch
-from qiusuo.legal.folder import IndexFolder, index_folder
-from qiusuo.legal.imports import Importer, ImportReport, ImportStep, rebuild
-from qiusuo.legal.index import IndexHandle
-from qiusuo.legal.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
-from qiusuo.legal.judgments import case_number
+from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
+from qiusuo.legal.answers.results import CaseResult, LegalAnswer, RegulationResult
+from qiusuo.legal.building.imports import Importer, ImportReport, ImportStep, rebuild
+from qiusuo.legal.building.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
+from qiusuo.legal.index.folder import IndexFolder, index_folder
+from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
+from qiusuo.legal.judgments.judgment_text import case_number
 from qiusuo.legal.models import ArticleNumber, Validity
-from qiusuo.legal.numbers import MAX_ARTICLE
-from qiusuo.legal.regulations import MAX_LIMIT, RegulationSearch, check_day
-from qiusuo.legal.results import CaseResult, LegalAnswer, RegulationResult
+from qiusuo.legal.reading.numbers import MAX_ARTICLE
 
 MAX_SHOWN_GAPS = 10
 MAX_SHOWN_NUMBERS = 12

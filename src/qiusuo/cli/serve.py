@@ -96,7 +96,7 @@ def _build_app(settings: Settings) -> QiusuoApp:
 
 
 def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool) -> None:
-    from qiusuo.web.server import Server  # noqa: PLC0415 - loaded when used
+    from qiusuo.web.entrance.server import Server  # noqa: PLC0415 - loaded when used
 
     server = Server(app, access_log=access_log)
 

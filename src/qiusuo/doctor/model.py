@@ -9,7 +9,7 @@ import shlex
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from qiusuo.chat.vendors import EXTRACTIVE, LOCAL, Choice, choose, ready
+from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, Choice, choose, ready
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.wire import Heard, ask, shown

@@ -80,8 +80,8 @@ async def check_chrome(context: Context) -> list[Finding]:
 
 async def check_legal_index(context: Context) -> list[Finding]:
     """Look whether there is a legal index, and whether this version can read it."""
-    from qiusuo.legal.folder import index_folder  # noqa: PLC0415 - loaded when used
-    from qiusuo.legal.store import LegalStore  # noqa: PLC0415 - loaded when used
+    from qiusuo.legal.index.folder import index_folder  # noqa: PLC0415 - loaded when used
+    from qiusuo.legal.index.store import LegalStore  # noqa: PLC0415 - loaded when used
 
     folder = index_folder(context.settings.legal_dir, context.environ)
     try:

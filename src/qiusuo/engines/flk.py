@@ -108,8 +108,8 @@ class FlkEngine(HttpEngine):
 
 def _law_of(words: str) -> str:
     """Return the law that the words name, to be looked for in titles; empty where they are a question."""
-    from qiusuo.legal.names import looks_like_law  # noqa: PLC0415 - loaded when used
-    from qiusuo.legal.references import LawMention, find_references  # noqa: PLC0415 - loaded when used
+    from qiusuo.legal.reading.names import looks_like_law  # noqa: PLC0415 - loaded when used
+    from qiusuo.legal.reading.references import LawMention, find_references  # noqa: PLC0415 - loaded when used
 
     for reference in find_references(words, lambda _name: ()):
         if reference.mention is LawMention.UNKNOWN:  # every name is, to one without an index

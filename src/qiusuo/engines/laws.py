@@ -13,8 +13,8 @@ from qiusuo.http import HttpClient
 from qiusuo.models import Query, SearchResultItem, SearchType
 
 if TYPE_CHECKING:
-    from qiusuo.legal.index import IndexHandle
-    from qiusuo.legal.results import RegulationResult
+    from qiusuo.legal.answers.results import RegulationResult
+    from qiusuo.legal.index.handle import IndexHandle
 
 
 # An option of the tools, which nobody has here.
@@ -43,7 +43,7 @@ class LawsEngine(SearchEngine):
 
     @classmethod
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:  # noqa: ARG003 - asks nobody
-        from qiusuo.legal.folder import index_folder  # noqa: PLC0415 - with the rest of legal search, loaded when used
+        from qiusuo.legal.index.folder import index_folder  # noqa: PLC0415 - with the rest of legal search, loaded when used
 
         folder = index_folder(options.lookup("QIUSUO_LEGAL_DIR"))
         if folder.current() is None:
@@ -56,12 +56,12 @@ class LawsEngine(SearchEngine):
                 engine=cls.name,
                 fix="Run: pip install 'qiusuo[legal]'",
             )
-        from qiusuo.legal.index import IndexHandle  # noqa: PLC0415 - only where there is an index
+        from qiusuo.legal.index.handle import IndexHandle  # noqa: PLC0415 - only where there is an index
 
         return cls(IndexHandle(folder))
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
-        from qiusuo.legal.regulations import RegulationSearch  # noqa: PLC0415 - loaded when used
+        from qiusuo.legal.answers.regulations import RegulationSearch  # noqa: PLC0415 - loaded when used
 
         def look() -> list[SearchResultItem]:
             search = RegulationSearch(self._handle.get(), self._handle.today)
@@ -75,7 +75,7 @@ class LawsEngine(SearchEngine):
             raise Unavailable(error.message, engine=self.name, fix=error.fix) from error
 
     def _item(self, result: RegulationResult) -> SearchResultItem | None:
-        from qiusuo.legal.results import is_news  # noqa: PLC0415 - loaded when used
+        from qiusuo.legal.answers.results import is_news  # noqa: PLC0415 - loaded when used
 
         remarks = [note for note in result.notes if is_news(note)]
         facts = "，".join(part for part in (result.status, result.since) if part)

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from qiusuo.bridge import SyncBridge
-from qiusuo.citations.registry import CitationRegistry
+from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import SearchError
 from qiusuo.models import SearchResponse
 from qiusuo.pipeline.request import SearchOptions

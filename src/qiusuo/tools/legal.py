@@ -11,11 +11,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from qiusuo.errors import ConfigurationError, SearchError
-from qiusuo.legal.cases import CaseFilters, CaseSearch
-from qiusuo.legal.folder import index_folder
-from qiusuo.legal.index import IndexHandle
-from qiusuo.legal.regulations import RegulationSearch
-from qiusuo.legal.results import CaseResult, LegalAnswer, Origin, RegulationResult
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.results import CaseResult, LegalAnswer, Origin, RegulationResult
+from qiusuo.legal.index.folder import index_folder
+from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
 from qiusuo.models import SearchType
 from qiusuo.roster import LAWS
 from qiusuo.service import SearchService

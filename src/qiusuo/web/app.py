@@ -19,20 +19,20 @@ from qiusuo.config import Settings
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
-from qiusuo.web.auth import Tokens
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.door import Door
+from qiusuo.web.drop_in.searxng import searxng_router
+from qiusuo.web.drop_in.tavily import tavily_router
+from qiusuo.web.entrance.auth import Tokens
+from qiusuo.web.entrance.door import Door
+from qiusuo.web.entrance.guard import Guard, known_hosts
 from qiusuo.web.errors import CLIENT_GONE, Refusal
-from qiusuo.web.guard import Guard, known_hosts
-from qiusuo.web.guide import docs_routes
-from qiusuo.web.home import home_route
 from qiusuo.web.metrics import Metrics
-from qiusuo.web.openai_errors import refusal_shape
-from qiusuo.web.page import page_routes
+from qiusuo.web.openai.errors import refusal_shape
 from qiusuo.web.route import json_answer
 from qiusuo.web.schemas import error_responses
-from qiusuo.web.searxng import searxng_router
-from qiusuo.web.tavily import tavily_router
+from qiusuo.web.static.guide import docs_routes
+from qiusuo.web.static.home import home_route
+from qiusuo.web.static.page import page_routes
 
 ROUTERS: Final = (api_router, searxng_router, tavily_router)
 
@@ -57,7 +57,7 @@ def default_extensions() -> tuple[Extend, ...]:
         from qiusuo.web.chat import chat_extension  # noqa: PLC0415 - an extra
 
         found.append(chat_extension())
-        from qiusuo.web.openai import openai_extension  # noqa: PLC0415 - the same extra
+        from qiusuo.web.openai.routes import openai_extension  # noqa: PLC0415 - the same extra
 
         found.append(openai_extension)
     return tuple(found)

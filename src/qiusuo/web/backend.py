@@ -16,10 +16,10 @@ from qiusuo.models import SearchResponse
 from qiusuo.pages import PageReader
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
-from qiusuo.web.auth import Tokens
-from qiusuo.web.door import Door
+from qiusuo.web.entrance.auth import Tokens
+from qiusuo.web.entrance.door import Door
+from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
-from qiusuo.web.hangup import HangUp
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.route import user_of
 

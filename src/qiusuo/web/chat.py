@@ -20,12 +20,12 @@ from starlette.routing import Route
 
 from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
-from qiusuo.chat.conversations import Conversations, LiveTurn, Numbered
-from qiusuo.chat.models import open_model
-from qiusuo.chat.places import NO_USER
-from qiusuo.chat.port import Model, UnusableModel
-from qiusuo.chat.session import MAX_TITLE, ChatSettings, SessionStore
-from qiusuo.chat.store import open_store, store_limits
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
+from qiusuo.chat.sessions.places import NO_USER
+from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
+from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
 from qiusuo.models import SearchType

@@ -15,15 +15,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal.cards import law_card
-from qiusuo.legal.cases import CaseFilters
+from qiusuo.legal.answers.cards import law_card
+from qiusuo.legal.answers.regulations import MAX_QUERY_CHARS
+from qiusuo.legal.answers.results import LegalAnswer
+from qiusuo.legal.judgments.cases import CaseFilters
 from qiusuo.legal.models import IndexStats
-from qiusuo.legal.regulations import MAX_QUERY_CHARS
-from qiusuo.legal.results import LegalAnswer
 from qiusuo.tools.legal import MAX_RESULTS, LegalSearch, legal_handle
 from qiusuo.web.backend import Backend
+from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import Refusal
-from qiusuo.web.hangup import HangUp
 from qiusuo.web.route import LeanRoute, json_answer, user_of
 from qiusuo.web.schemas import CamelModel, error_responses
 

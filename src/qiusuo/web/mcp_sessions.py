@@ -20,7 +20,7 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Message, Receive, Scope, Send
 
-from qiusuo.web.auth import bearer_token
+from qiusuo.web.entrance.auth import bearer_token
 from qiusuo.web.errors import Refusal
 from qiusuo.web.route import json_answer
 

@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiusuo.errors import SearchError
-from qiusuo.web.auth import unauthorized
+from qiusuo.web.entrance.auth import unauthorized
+from qiusuo.web.entrance.hangup import ClientGone
 from qiusuo.web.errors import CLIENT_GONE, headers_of, invalid_body, status_of
-from qiusuo.web.hangup import ClientGone
 
 B_ = TypeVar("B_", bound=BaseModel)
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]

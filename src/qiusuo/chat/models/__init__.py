@@ -1,0 +1,1 @@
+"""Language models: remote, local, the built-in one that quotes, and their own search."""

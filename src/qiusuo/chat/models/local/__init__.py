@@ -1,0 +1,1 @@
+"""A model in a file on this machine (extra ``local``)."""

@@ -1,0 +1,259 @@
+"""Conversations on a server: a turn goes on whether or not somebody listens, and can be joined at any time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from itertools import groupby
+from typing import Final
+
+from qiusuo.chat.chat import Chat, Turn
+from qiusuo.chat.chinese import in_chinese
+from qiusuo.chat.events import Delta, Done, Event, TurnRecord
+from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
+from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
+from qiusuo.chat.sessions.session import SessionStore
+from qiusuo.chat.turns.context import Ask
+from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.prompts import CHINESE
+from qiusuo.errors import SearchError, SessionBusy
+
+logger = logging.getLogger(__name__)
+
+START_SECONDS: Final = 3.0
+SAVE_SECONDS: Final = 3.0
+"""So long a reader waits for the end of an answer to be saved before it is told that it is not."""
+
+Numbered = tuple[int, Event]
+
+
+class LiveTurn:
+    """A turn that is being answered. Its events are kept until it has ended, so that late listeners miss nothing."""
+
+    def __init__(self, turn: Turn, owner: str, session: str, unsaved: Unsaved) -> None:
+        self.draft = Draft(session, turn.record)
+        self._turn = turn
+        self._owner = owner
+        self._session = session
+        self._unsaved = unsaved
+        self._log: list[Event] = []
+        self._ended = False
+        self._listeners: set[asyncio.Event] = set()
+        self._task = asyncio.create_task(self._run())
+
+    @property
+    def record(self) -> TurnRecord:
+        """What has become of the turn so far."""
+        return self._turn.record
+
+    def stop(self) -> None:
+        """Stop model and search; the turn then ends with ``Done``."""
+        self._turn.stop()
+
+    def break_off(self) -> None:
+        """Stop the turn because the server stops."""
+        self._turn.break_off()
+
+    def when_ended(self, callback: Callable[[], object]) -> None:
+        """Call back once the turn has ended and is saved."""
+        self._task.add_done_callback(lambda _task: callback())
+
+    async def wait(self) -> None:
+        """Wait until the turn has ended and is saved."""
+        await asyncio.wait([self._task])
+
+    async def follow(self, after: int = -1) -> AsyncGenerator[list[Numbered]]:
+        """Give out the events behind number ``after``, those that are there in one go; pieces of text are joined."""
+        position = after + 1
+        news = asyncio.Event()
+        self._listeners.add(news)
+        try:
+            while True:
+                news.clear()
+                if position < len(self._log):
+                    batch = self._log[position:]
+                    yield _joined(position, batch)
+                    position += len(batch)
+                elif self._ended:
+                    return
+                else:
+                    await news.wait()
+        finally:
+            self._listeners.discard(news)
+
+    async def _run(self) -> None:
+        try:
+            async with aclosing(self._turn.events()) as events:
+                async for event in events:
+                    self.draft.note(event)
+                    if isinstance(event, Done):
+                        # First saved, then told: who asks the next question at once must find the conversation free.
+                        await self._save()
+                    self._tell(event)
+        except Exception:  # the turn has ended with Done, so its readers are told; this is for who runs the server
+            logger.exception("a turn has failed")
+        finally:
+            self._ended = True
+            self._wake()
+
+    def _tell(self, event: Event) -> None:
+        self._log.append(event)
+        self._wake()
+
+    def _wake(self) -> None:
+        for listener in self._listeners:
+            listener.set()
+
+    async def _save(self) -> None:
+        ended = Ended(self._owner, self._session, self.record, self._turn.memory)
+        try:
+            async with asyncio.timeout(SAVE_SECONDS):
+                await self._unsaved.save(ended)
+        except (SearchError, TimeoutError) as error:
+            logger.warning("a turn is not saved yet: %s", _reason(error))
+            self._save_later(ended, error)
+        except Exception:  # a fault of the store must not keep the readers from the end of the turn
+            logger.exception("a turn is not saved yet")
+            self._save_later(ended)
+
+    def _save_later(self, ended: Ended, error: Exception | None = None) -> None:
+        self._unsaved.add(ended)
+        told = (error.message, error.fix) if isinstance(error, SearchError) else ("", "")
+        language = self._turn.language
+        detail, fix = (in_chinese(each) if language == CHINESE else each for each in told)
+        self._tell(notice("not_saved", language, level="error", detail=detail, fix=fix))
+
+
+class Conversations:
+    """All conversations of a server: their store, and the turns that run here.
+
+    ``places`` limits how many those are; whoever else answers questions on this server takes places there too.
+    """
+
+    def __init__(
+        self, chat: Chat, store: SessionStore, places: Places | None = None, *, keep_seconds: float = KEEP_SECONDS
+    ) -> None:
+        self.chat = chat
+        self.store = store
+        self.places = places or Places(MAX_LIVE, MAX_OF_ONE)
+        self._live: dict[tuple[str, str, str], LiveTurn] = {}
+        self._unsaved = Unsaved(store)
+        self._keeper = Keeper(store, self._live.values, keep_seconds)
+
+    async def start(self) -> None:
+        """Free the conversations that an earlier process of this machine left in the middle of an answer."""
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self.store.start()
+        except (SearchError, TimeoutError) as error:  # it is tried again with the first question
+            logger.warning("conversations of an earlier run are not freed yet: %s", _reason(error))
+
+    async def send(
+        self,
+        owner: str,
+        session: str,
+        question: str,
+        *,
+        replaces: str | None = None,
+        language: str | None = None,
+        user: str | None = None,
+    ) -> LiveTurn:
+        """Ask the next question of a conversation; the answer begins at once.
+
+        Raises:
+            SearchError: the question cannot be used, the conversation is unknown or busy, or cannot be saved; or too
+                many are being answered.
+        """
+        self.places.take(owner)
+        try:
+            await self.settle(owner, session)
+            info = await self.store.get(owner, session)
+            ask = Ask(question, info.settings, language, user)
+            self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
+            memory = await self.store.begin_turn(owner, session, TurnRecord(ask.id, question), replaces=replaces)
+            live = LiveTurn(self.chat.turn(ask, memory), owner, session, self._unsaved)
+        except BaseException:  # whatever it is, a hang-up too, no turn has begun
+            self.places.give_back(owner)
+            raise
+        key = (owner, session, ask.id)
+        self._live[key] = live
+
+        def ended() -> None:
+            self._live.pop(key, None)
+            self.places.give_back(owner)
+
+        live.when_ended(ended)
+        self._keeper.wake()
+        return live
+
+    async def settle(self, owner: str, session: str) -> None:
+        """Save the last turn of a conversation where that could not be done so far.
+
+        Raises:
+            SearchError: it still cannot be done.
+        """
+        ended = self._unsaved.find(owner, session)
+        if ended is None:
+            return
+        try:
+            await self._unsaved.save(ended)
+        except SearchError:
+            raise
+        except Exception:  # a fault of the store: the turn is tried again, and must not be asked over
+            logger.exception("a turn is not saved yet")
+            message = "The last turn of this conversation is not saved yet."
+            raise SessionBusy(message, fix="Try again in a moment.") from None
+
+    @property
+    def answering(self) -> bool:
+        """Whether a turn runs here."""
+        return bool(self._live)
+
+    def live(self, owner: str, session: str, turn: str) -> LiveTurn | None:
+        """Return a turn that runs here."""
+        return self._live.get((owner, session, turn))
+
+    async def delete(self, owner: str, session: str) -> None:
+        """End a conversation; what runs of it is stopped.
+
+        Raises:
+            SearchError: there is no such conversation, or the store cannot be used.
+        """
+        await self.store.delete(owner, session)
+        for (live_owner, live_session, _), live in list(self._live.items()):
+            if (live_owner, live_session) == (owner, session):
+                live.stop()
+
+    def break_off(self) -> None:
+        """Break off every turn that runs here; each is saved, and its readers are told."""
+        for live in tuple(self._live.values()):
+            live.break_off()
+
+    async def aclose(self) -> None:
+        """Stop what runs, save it, and close the store and the model."""
+        for live in tuple(self._live.values()):
+            live.stop()
+        for live in tuple(self._live.values()):
+            await live.wait()
+        await self._keeper.aclose()
+        await self._unsaved.aclose()
+        await self.store.aclose()
+        await self.chat.aclose()
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or "the database does not answer in time"
+
+
+def _joined(position: int, events: list[Event]) -> list[Numbered]:
+    """Return events with their numbers; adjacent pieces of text are one, which has the number of the last."""
+    joined: list[Numbered] = []
+    for is_text, group in groupby(enumerate(events, position), lambda entry: isinstance(entry[1], Delta)):
+        run = list(group)
+        if is_text:
+            text = "".join(event.text for _, event in run if isinstance(event, Delta))
+            run = [(run[-1][0], Delta(text))]
+        joined += run
+    return joined

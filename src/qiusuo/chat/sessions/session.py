@@ -1,0 +1,347 @@
+"""A conversation: its settings, its turns, and what the agent remembers between turns."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+from qiusuo.chat.events import TurnRecord
+from qiusuo.citations.linking.registry import CitationRegistry
+from qiusuo.errors import InvalidQuery
+from qiusuo.models import SearchResponse
+
+CACHE_ENTRIES: Final = 20
+MAX_TITLE: Final = 200
+MAX_RESULTS: Final = 5
+AGENT_NOTE: Final = "Agent 模式下由 AI 自动决策搜索"
+
+
+class Mode(StrEnum):
+    """Who decides to search: the switch, or the model."""
+
+    CHAT = "chat"
+    AGENT = "agent"
+
+
+class SwitchState(StrEnum):
+    """How the search switch looks."""
+
+    ON = "on"
+    OFF = "off"
+    DISABLED = "disabled"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """What the settings panel sets. ``search`` is the switch as the user left it; agent mode only hides it.
+
+    ``engine`` None means the usual order; ``results`` is how many of them go into the prompt.
+    """
+
+    mode: Mode = Mode.CHAT
+    search: bool = False
+    engine: str | None = None
+    results: int = MAX_RESULTS
+
+    @property
+    def switch(self) -> SwitchState:
+        """The state of the switch: disabled in agent mode, where it keeps its former position."""
+        if self.mode is Mode.AGENT:
+            return SwitchState.DISABLED
+        return SwitchState.ON if self.search else SwitchState.OFF
+
+    def changed(self, values: dict[str, Any]) -> ChatSettings:
+        """Return the settings with some values changed.
+
+        Raises:
+            InvalidQuery: the switch was touched in agent mode, or a value is not one of those that there are.
+        """
+        unknown = set(values) - set(_ALLOWED)
+        if unknown:
+            raise InvalidQuery(f"There is no such setting: {', '.join(sorted(unknown))}.")
+        for name, value in values.items():
+            fits, words = _ALLOWED[name]
+            if not fits(value):
+                raise InvalidQuery(f"{name} is {words}.")
+        new = replace(self, **{**values, "mode": Mode(values.get("mode", self.mode))})
+        if new.mode is Mode.AGENT and new.search != self.search:
+            raise InvalidQuery(f"{AGENT_NOTE}。", fix="Switch to chat mode first: the switch works there.")
+        return new
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings in their JSON shape; ``switch`` is how the switch must look."""
+        return {
+            "mode": self.mode.value,
+            "search": self.search,
+            "engine": self.engine,
+            "results": self.results,
+            "switch": self.switch.value,
+            "note": AGENT_NOTE if self.mode is Mode.AGENT else "",
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ChatSettings:
+        """Rebuild settings from ``to_dict``; a value that no longer fits becomes the default."""
+        known: dict[str, Any] = {name: data[name] for name in ("mode", "engine", "results") if name in data}
+        try:
+            return replace(cls().changed(known), search=bool(data.get("search", False)))
+        except InvalidQuery:
+            return cls()
+
+
+_ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
+    "mode": (lambda value: value in list(Mode), "chat or agent"),
+    "search": (lambda value: isinstance(value, bool), "true or false"),
+    "engine": (
+        lambda value: value is None or (isinstance(value, str) and bool(value.strip())),
+        "the name of an engine, or null for the usual order",
+    ),
+    "results": (
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_RESULTS,
+        f"a number from 1 to {MAX_RESULTS}",
+    ),
+}
+
+
+class SessionCache:
+    """The agent's searches of one conversation: query text to response, the 20 used last."""
+
+    def __init__(self, entries: dict[str, SearchResponse] | None = None) -> None:
+        self._entries: OrderedDict[str, SearchResponse] = OrderedDict(entries or {})
+
+    def get(self, query: str) -> SearchResponse | None:
+        """Return the response to a query that was asked before in this conversation."""
+        response = self._entries.get(query)
+        if response is not None:
+            self._entries.move_to_end(query)
+        return response
+
+    def put(self, query: str, response: SearchResponse) -> None:
+        """Keep a response; the one used longest ago makes room."""
+        self._entries[query] = response
+        self._entries.move_to_end(query)
+        while len(self._entries) > CACHE_ENTRIES:
+            self._entries.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def to_dict(self) -> list[Any]:
+        """Return the entries in their JSON shape, the one used last at the end."""
+        return [[query, response.to_dict()] for query, response in self._entries.items()]
+
+    @classmethod
+    def from_dict(cls, data: list[Any]) -> SessionCache:
+        """Rebuild a cache from ``to_dict``."""
+        return cls({query: SearchResponse.from_dict(response) for query, response in data})
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a conversation remembers beside its turns.
+
+    ``messages`` is what the model was sent and said so far, in LangChain's JSON shape: only ever appended to, so that
+    providers recognise the beginning (prefix caches). ``registry`` numbers the agent's sources, ``cache`` has its
+    searches. ``starts`` says for each turn, by its id, where its messages begin.
+    """
+
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    starts: dict[str, int] = field(default_factory=dict)
+    registry: CitationRegistry = field(default_factory=CitationRegistry)
+    cache: SessionCache = field(default_factory=SessionCache)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the memory in its JSON shape."""
+        return {
+            "messages": self.messages,
+            "starts": self.starts,
+            "registry": self.registry.to_dict(),
+            "cache": self.cache.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Memory:
+        """Rebuild a memory from ``to_dict``."""
+        return cls(
+            messages=data["messages"],
+            starts=data.get("starts", {}),
+            registry=CitationRegistry.from_dict(data["registry"]),
+            cache=SessionCache.from_dict(data["cache"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A conversation in a list. ``running`` is the turn that is being answered just now.
+
+    ``removed`` are the conversations that made room for this one, told once where it is begun.
+    """
+
+    id: str
+    owner: str
+    title: str
+    settings: ChatSettings
+    created_at: str
+    updated_at: str
+    running: str | None = None
+    removed: tuple[SessionInfo, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry in its JSON shape."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "settings": self.settings.to_dict(),
+            "createdAt": self.created_at,
+            "updatedAt": self.updated_at,
+            "running": self.running,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is new of a turn that is being answered.
+
+    ``text`` follows the first ``start`` characters of the answer; pieces are numbered from 1, 0 is none. ``whole``:
+    more than the text has changed.
+    """
+
+    session: str
+    record: TurnRecord
+    number: int = 0
+    start: int = 0
+    text: str = ""
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPage:
+    """Some turns of a conversation in their order; ``earlier`` and ``later`` count those before and after them."""
+
+    turns: Sequence[TurnRecord]
+    earlier: int = 0
+    later: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many turns the conversation has."""
+        return self.earlier + len(self.turns) + self.later
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Some conversations, the last used first. ``more``: others follow. ``total`` counts all that the owner has."""
+
+    sessions: Sequence[SessionInfo]
+    total: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLimits:
+    """How much is kept of one owner. With ``oldest_make_room`` new ones are not refused, the oldest are deleted."""
+
+    sessions: int = 2000
+    turns: int = 500
+    oldest_make_room: bool = False
+
+
+class SessionStore(Protocol):
+    """Keeps conversations. Every call names the owner; what belongs to others is not found.
+
+    All methods raise SessionNotFound for unknown ids, and Unavailable when the database cannot be used.
+    """
+
+    @property
+    def limits(self) -> StoreLimits:
+        """How much is kept."""
+
+    async def start(self) -> None:
+        """Give up the claims of processes of this machine that are gone, and show that this one is there."""
+
+    async def probe(self) -> None:
+        """See that the database can be written."""
+
+    async def create(self, owner: str, *, settings: ChatSettings | None = None, title: str = "") -> SessionInfo:
+        """Begin a conversation; ``removed`` tells of those that made room for it.
+
+        Raises:
+            LimitReached: the owner has as many as are kept, and the oldest do not make room.
+        """
+
+    async def get(self, owner: str, session: str) -> SessionInfo:
+        """Return a conversation without its turns."""
+
+    async def list(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> Sequence[SessionInfo]:
+        """Return conversations, the last used first; ``query`` looks in titles, questions and answers."""
+
+    async def page(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
+        """Return conversations as ``list`` does, and how many there are."""
+
+    async def change(
+        self, owner: str, session: str, *, title: str | None = None, settings: dict[str, Any] | None = None
+    ) -> SessionInfo:
+        """Rename a conversation or change its settings, in one step that no other server can break into."""
+
+    async def delete(self, owner: str, session: str) -> None:
+        """End a conversation: its turns, cache and numbering are gone."""
+
+    async def turns(
+        self, owner: str, session: str, *, limit: int = 50, before: str | None = None, after: str | None = None
+    ) -> TurnPage:
+        """Return turns in their order: the last ones, or those next before or after a turn.
+
+        Raises:
+            InvalidQuery: there is no such turn.
+        """
+
+    async def begin_turn(self, owner: str, session: str, record: TurnRecord, *, replaces: str | None = None) -> Memory:
+        """Claim the conversation for a turn and return what it remembers.
+
+        With ``replaces``, that turn and all after it are dropped first, from the memory too (edit and resend, retry).
+
+        Raises:
+            SessionBusy: another turn is running, here or in another process, and has shown signs of life lately.
+            LimitReached: the conversation has as many turns as are kept.
+        """
+
+    async def keep(self, progress: Sequence[Progress]) -> set[str]:
+        """Give a sign of life for all turns that run here, and save what is new of some, all in one step.
+
+        Returns the ids of those turns that still hold their conversations.
+        """
+
+    async def end_turn(self, owner: str, session: str, record: TurnRecord, memory: Memory) -> None:
+        """Save a turn with what is remembered, and free the conversation. To do so twice is to do so once.
+
+        Raises:
+            SessionBusy: the conversation went on without the turn. Its answer is saved where it still has a place, what
+                is remembered is left as it is.
+        """
+
+    def disown(self, turn: str) -> None:
+        """Nobody will end this turn any more."""
+
+    async def aclose(self) -> None:
+        """Give up what this process still holds, and close the connections."""
+
+
+def new_id() -> str:
+    """Return a fresh id that nobody can guess."""
+    return secrets.token_urlsafe(12)
+
+
+def now() -> str:
+    """Return the time as it is stored: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def title_of(question: str) -> str:
+    """Return the title of a conversation that begins with ``question``."""
+    line = " ".join(question.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"  # noqa: PLR2004 - a line of the sidebar

@@ -1,0 +1,1 @@
+"""One turn: search, ask the model, answer with citations."""

@@ -1,0 +1,158 @@
+"""A turn of agent mode: the model decides to search, as often as it may, then answers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from langchain.agents import create_agent
+from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.tools import BaseTool
+
+from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.agent_tools import Desk, tools_for
+from qiusuo.chat.turns.answer import MessageText, conclude
+from qiusuo.chat.turns.context import Context, finish_of
+from qiusuo.chat.turns.history import as_words, message_tokens, remember
+from qiusuo.chat.turns.notices import notice, search_notice
+from qiusuo.chat.turns.thinking import whole
+from qiusuo.legal.recognising.recognise import looks_legal
+from qiusuo.tools.specs import disabled_text
+
+logger = logging.getLogger(__name__)
+
+_CALLS_AT_ONCE: Final = 5
+
+
+async def agent_turn(context: Context) -> None:
+    """Answer one question in agent mode."""
+    desk = Desk(context)
+    tools, off = await tools_for(desk)
+    # Questions of law do not miss the web where the statutes are on this machine.
+    if off is not None and not (context.legal and looks_legal(context.ask.question)):
+        context.journal.notice(search_notice(off, context.language))
+    loop = AgentLoop(desk)
+    chat_model = await context.model.chat_model()
+    system = prompts.agent_system(context.language, disabled=disabled_text(off) if off else "")
+    question = prompts.with_date(context.ask.question, context.language)
+    rules, *history = context.prompt(system, question, tools=tools)
+    since = len(context.memory.registry.rounds)
+    agent = create_agent(chat_model, tools, system_prompt=rules.text, middleware=[loop])
+    limit = 4 * context.settings.agent_rounds + 10  # each round takes two steps; the cap is ours, not the graph's
+    start: Any = {"messages": history}
+    state = await agent.ainvoke(start, {"recursion_limit": limit, "callbacks": []})
+    new: list[BaseMessage] = state["messages"][len(history) :]
+    last = new[-1]
+    remember(context.memory, context.ask.id, [HumanMessage(question), *new])
+    registry = context.memory.registry
+    await conclude(
+        context.journal,
+        loop.raw,
+        registry.processor(),
+        pages=context.pages,
+        references=lambda raw, heading: registry.references(raw, heading, since=since),
+        finish=finish_of(last) if isinstance(last, AIMessage) else "stop",
+    )
+
+
+class AgentLoop(AgentMiddleware[Any, Any, Any]):
+    """Stands between the agent and its model: streams the text, counts the rounds, takes the tools away at the end."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._context = desk.context
+        self._desk = desk
+        self._rounds = 0
+        self._messages: list[MessageText] = []
+
+    @property
+    def raw(self) -> str:
+        """Everything that the model has said to the reader in this turn."""
+        return "\n\n".join(text for message in self._messages if (text := message.raw.strip()))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],  # noqa: ARG002 - we ask the model
+    ) -> ModelResponse[Any]:
+        context = self._context
+        capped = self._rounds >= context.settings.agent_rounds
+        tools = [] if capped else self._usable(request.tools)
+        messages: list[BaseMessage] = list(request.messages)
+        if capped:
+            context.journal.notice(notice("rounds_capped", context.language))
+            said = [message for message in messages if not isinstance(message, ToolMessage)]
+            rules = [] if request.system_message is None else [request.system_message]
+            fixed = sum(map(message_tokens, [*rules, *said]))
+            messages, results = as_words(messages, context.results_budget(fixed))
+            messages.append(HumanMessage(prompts.last_turn(results, context.language)))
+        if request.system_message is not None:
+            messages.insert(0, request.system_message)
+        message = await self._ask(request, messages, tools)
+        if message.tool_calls:
+            self._rounds += 1
+        return ModelResponse(result=[message])
+
+    def _usable(self, tools: Sequence[BaseTool | dict[str, Any]]) -> list[BaseTool]:
+        known = [tool for tool in tools if isinstance(tool, BaseTool)]
+        return [tool for tool in known if tool.name != "web_search" or not self._desk.down]
+
+    async def _ask(
+        self, request: ModelRequest[Any], messages: Sequence[BaseMessage], tools: Sequence[BaseTool]
+    ) -> AIMessage:
+        context = self._context
+        # Recognised even where no tool may be called any more, so that no reader sees the JSON of one.
+        names = [tool.name for tool in request.tools if isinstance(tool, BaseTool)]
+        lead = "\n\n" if any(text.raw for text in self._messages) else ""
+        text = MessageText(context.journal, context.memory.registry.processor(), names, lead=lead)
+        self._messages.append(text)
+        model: Any = request.model
+        if tools:
+            forced = context.settings.agent_tool_choice == "required" and not self._rounds
+            model = request.model.bind_tools(tools, **({"tool_choice": "any"} if forced else {}))
+        message = await context.say(model, messages, text)
+        if not tools:
+            return AIMessage(message.text, response_metadata=message.response_metadata)
+        calls = [*message.tool_calls, *_repaired(message, names)][:_CALLS_AT_ONCE]
+        calls = _sound(calls, messages)
+        return AIMessage(message.text, tool_calls=calls, response_metadata=message.response_metadata)
+
+
+def _sound(calls: Sequence[ToolCall], before: Sequence[BaseMessage]) -> list[ToolCall]:
+    """Return calls as every provider takes them back: with ids of their own, and arguments of whole characters."""
+    taken = {call["id"] for message in before if isinstance(message, AIMessage) for call in message.tool_calls}
+    sound: list[ToolCall] = []
+    for call in calls:
+        # Some servers give no id, or always the same.
+        own = call["id"] if call["id"] and call["id"] not in taken else f"call_{secrets.token_hex(6)}"
+        taken.add(own)
+        arguments = json.loads(whole(json.dumps(call["args"], ensure_ascii=False)))
+        sound.append(ToolCall(name=call["name"], args=arguments, id=own, type="tool_call"))
+    return sound
+
+
+def _repaired(message: AIMessage, tools: Sequence[str]) -> list[ToolCall]:
+    """Return the calls whose arguments are not JSON: most often the bare query."""
+    calls = []
+    for broken in message.invalid_tool_calls:
+        name, words = broken.get("name"), (broken.get("args") or "").strip()
+        if name not in tools or not words:
+            continue
+        logger.info("arguments of %s are no JSON; taken as its query", name)
+        calls.append(ToolCall(name=str(name), args=_loosely(words), id=broken.get("id"), type="tool_call"))
+    return calls
+
+
+def _loosely(words: str) -> dict[str, Any]:
+    for closing in ("", '"}', "}"):
+        try:
+            value = json.loads(words + closing)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            return value
+    return {"query": words.strip('{}":')}

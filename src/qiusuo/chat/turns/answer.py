@@ -1,0 +1,188 @@
+"""The answer of a turn: from the model's pieces to linked text, then the check against the sources."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from langchain_core.messages import AIMessageChunk, ToolCall
+
+from qiusuo.chat.events import Check, Done, Stage, TurnState
+from qiusuo.chat.turns.journal import Journal
+from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.prompts import CHINESE
+from qiusuo.chat.turns.text_calls import CallFilter
+from qiusuo.chat.turns.thinking import ThinkFilter, WholeCharacters, has_thought_apart
+from qiusuo.citations.checking.additions import add_citations
+from qiusuo.citations.checking.support import check_support
+from qiusuo.citations.linking.processor import CitationProcessor
+from qiusuo.citations.linking.references import Reference
+from qiusuo.errors import ModelBroken
+
+MAX_MESSAGE: Final = 500_000
+"""Characters of one message of the model, its thoughts included."""
+MAX_TEXT: Final = 200_000
+"""Characters of it that a reader sees."""
+_AT_ONCE: Final = 2000
+"""Characters that are looked at in one go. The worst of them, full of brackets, take some 20 ms."""
+
+
+class MessageText:
+    """The text of one message of the model on its way to the reader.
+
+    Thoughts and tool calls written as text are left out, citations become links. ``raw`` is what the model meant to
+    say, with its plain markers. ``lead`` goes before it, if it says anything.
+    """
+
+    def __init__(
+        self, journal: Journal, processor: CitationProcessor, tools: Collection[str] = (), *, lead: str = ""
+    ) -> None:
+        self._journal = journal
+        self._processor = processor
+        self._tools = tools
+        self._lead = lead
+        self._taken = 0
+        self._shown = 0
+        self._characters = WholeCharacters()
+        self._thoughts = ThinkFilter()
+        self._calls = CallFilter(tools)
+        self._links = processor.stream()
+        self._known: dict[int, Reference] = {}
+        self._raw: list[str] = []
+        self._before = journal.record.answer
+
+    @property
+    def raw(self) -> str:
+        return "".join(self._raw)
+
+    @property
+    def full(self) -> bool:
+        """Whether there is more than anybody reads: a model that finds no end must be stopped by somebody."""
+        return self._taken >= MAX_MESSAGE or self._shown >= MAX_TEXT
+
+    def know(self, references: Mapping[int, Reference]) -> None:
+        """Make more sources known from here on."""
+        self._known.update(references)
+        self._links.add(references)
+
+    async def take(self, chunk: AIMessageChunk) -> None:
+        """Take the next chunk of the message."""
+        self.look_for_thoughts(chunk)
+        await self.feed(chunk.text)
+
+    def look_for_thoughts(self, chunk: AIMessageChunk) -> None:
+        """Note whether the server sends thoughts beside the text."""
+        if has_thought_apart(chunk):
+            self._thoughts.thoughts_come_apart()
+
+    async def feed(self, piece: str) -> None:
+        """Take the next piece of the message; while a long one is looked at, others do not stand still."""
+        for start in range(0, len(piece), _AT_ONCE):
+            if start:
+                await asyncio.sleep(0)
+            self._feed(piece[start : start + _AT_ONCE])
+
+    def _feed(self, piece: str) -> None:
+        self._taken += len(piece)
+        text = self._without_calls(self._thoughts.feed(self._characters.feed(piece)))
+        if text:
+            self._give(text)
+        elif self._thoughts.thinking:
+            self._journal.status(Stage.THINKING)
+
+    def finish(self) -> list[ToolCall]:
+        """End the message; return the tool calls that it has as text."""
+        self._give(self._without_calls(self._thoughts.feed(self._characters.finish())))
+        self._give(self._without_calls(self._thoughts.finish()))
+        rest, calls = self._calls.finish()
+        self._give(rest)
+        self._journal.text(self._links.finish())
+        return calls
+
+    def _without_calls(self, meant: str) -> str:
+        if self._thoughts.retracts:
+            self._begin_again()
+        return self._calls.feed(meant)
+
+    def _begin_again(self) -> None:
+        """Take back what was given out of this message: it was a thought."""
+        self._calls = CallFilter(self._tools)
+        self._links = self._processor.stream()
+        self._links.add(self._known)
+        self._raw.clear()
+        self._shown = 0
+        self._journal.retract(self._before)
+
+    def _give(self, text: str) -> None:
+        if not text:
+            return
+        if not self._raw:
+            self._journal.status(Stage.ANSWERING)
+            self._journal.text(self._lead)
+        self._raw.append(text)
+        self._shown += len(text)
+        self._journal.text(self._links.feed(text))
+
+
+async def conclude(
+    journal: Journal,
+    raw: str,
+    processor: CitationProcessor,
+    *,
+    pages: Mapping[int, str],
+    references: Callable[[str, str], str],
+    finish: str,
+) -> None:
+    """Check the answer against its sources, and end the turn.
+
+    ``references`` makes the list below the answer out of the answer and the list's heading.
+
+    Raises:
+        ModelBroken: the model has said nothing.
+    """
+    if not raw.strip():
+        raise ModelBroken("The model gave an empty answer.", fix="Try again, or use another model.")
+    heading = "参考文献" if journal.language == CHINESE else "References"
+    # In a thread: a long answer takes many milliseconds, in which other conversations must not stand still.
+    found = await asyncio.to_thread(
+        _analysed, raw, journal.record.answer, processor, pages, lambda text: references(text, heading)
+    )
+    if found.added:
+        journal.notice(notice("citations_added", journal.language))
+    if found.report is not None:
+        journal.emit(Check(found.report, found.added))
+    journal.finish(Done(TurnState.DONE, found.answer, found.references, found.cited, finish))
+
+
+@dataclass(frozen=True, slots=True)
+class _Analysis:
+    """What the sources make of an answer: the answer itself, perhaps with citations that were added."""
+
+    answer: str
+    cited: tuple[int, ...] = ()
+    added: tuple[dict[str, Any], ...] = ()
+    report: dict[str, Any] | None = None
+    references: str = ""
+
+
+def _analysed(
+    raw: str,
+    answer: str,
+    processor: CitationProcessor,
+    pages: Mapping[int, str],
+    references: Callable[[str], str],
+) -> _Analysis:
+    cited = processor.analyse(raw).used
+    added: tuple[dict[str, Any], ...] = ()
+    if processor.sources and not cited:
+        better = add_citations(raw, processor, pages)
+        if better.added:
+            raw, answer = better.text, better.markdown
+            added = tuple(each.to_dict() for each in better.added)
+            cited = processor.analyse(raw).used
+    if not cited:
+        return _Analysis(answer)
+    report = check_support(raw, processor, pages).to_dict()
+    return _Analysis(answer, cited, added, report, references(raw))

@@ -1,0 +1,185 @@
+"""What the work of one turn has at hand."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
+
+from qiusuo.chat.events import Stage
+from qiusuo.chat.models.model_errors import stream_model
+from qiusuo.chat.models.port import Model
+from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
+from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.answer import MessageText
+from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
+from qiusuo.chat.turns.journal import Journal
+from qiusuo.chat.turns.notices import notice
+from qiusuo.config import Settings
+from qiusuo.errors import ContextOverflow
+from qiusuo.pages import PageReader
+from qiusuo.service import SearchService
+from qiusuo.tools.specs import ToolSpec
+
+logger = logging.getLogger(__name__)
+
+_ANSWER_SHARE: Final = 4
+_LEAST_SHARE: Final = 8
+_OVERFLOW_TRIES: Final = 3
+TOO_LONG: Final = {"finish_reason": "length"}
+"""What is told of a message that was broken off because it found no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is asked in a turn. ``language`` None: that of the question. ``system`` are words of the caller's own."""
+
+    question: str
+    settings: ChatSettings = field(default_factory=ChatSettings)
+    language: str | None = None
+    user: str | None = None
+    id: str = field(default_factory=new_id)
+    system: str = ""
+
+
+@dataclass(slots=True)
+class Context:
+    """The parts that a turn works with. ``pages`` has the text of pages that were read, by source number."""
+
+    ask: Ask
+    memory: Memory
+    journal: Journal
+    service: SearchService
+    model: Model
+    settings: Settings
+    reader: PageReader
+    legal: Sequence[ToolSpec] = ()
+    pages: dict[int, str] = field(default_factory=dict)
+    stopped: bool = False
+
+    def heed_stop(self) -> None:
+        """End the work here if the turn was stopped.
+
+        Its task is cancelled as well, but a package that waits with ``asyncio.wait_for`` loses a cancellation that
+        comes together with a chunk (Python 3.11), and then the model would talk to its end for nobody.
+        """
+        if self.stopped:
+            raise asyncio.CancelledError
+
+    @property
+    def language(self) -> str:
+        return self.journal.language
+
+    def fixed_tokens(self, system: str, question: str, tools: Sequence[BaseTool] = ()) -> int:
+        """Return the tokens that every request of the turn has: the rules, what the tools are, the question."""
+        return estimate_tokens(self._rules(system)) + tool_tokens(tools) + estimate_tokens(question)
+
+    def results_budget(self, fixed: int) -> int:
+        """Return the tokens that results may take beside so many that are fixed; some always may."""
+        room = self.model.info.context_tokens
+        return min(room // 2, max(self._room - fixed, room // _LEAST_SHARE))
+
+    def injection_budget(self, fixed: int) -> int:
+        """Return the tokens that search results may take in a question."""
+        return min(self.settings.injection_tokens, self.results_budget(fixed))
+
+    @property
+    def _room(self) -> int:
+        """The tokens that the model has room for, less its answer."""
+        room = self.model.info.context_tokens
+        return room - room // _ANSWER_SHARE
+
+    def _rules(self, system: str) -> str:
+        return f"{system}\n\n{self.ask.system}" if self.ask.system else system
+
+    def prompt(self, system: str, question: str, *, tools: Sequence[BaseTool] = ()) -> list[BaseMessage]:
+        """Return what the model is sent: the rules, the conversation so far (kept short), the question."""
+        fixed = self.fixed_tokens(system, question, tools)
+        # Chat mode has its results in the question already; those of tools are still to come.
+        needed = fixed + self.injection_budget(fixed) if tools else fixed
+        wanted = self.settings.history_tokens or self.model.info.context_tokens // 2
+        if trim(self.memory, max(min(wanted, self._room - needed), 0)):
+            self.journal.notice(notice("context_trimmed", self.language))
+        return [SystemMessage(self._rules(system)), *recall(self.memory, tools=bool(tools)), HumanMessage(question)]
+
+    async def say(
+        self,
+        model: BaseChatModel | Runnable[Any, Any],
+        messages: Sequence[BaseMessage],
+        text: MessageText,
+    ) -> AIMessage:
+        """Let the model answer; its text goes to the reader as it comes, the whole message is returned.
+
+        Raises:
+            ModelError: the model failed. ContextOverflow is dealt with here as long as something can be dropped.
+        """
+        self.journal.status(Stage.THINKING)
+        for left in reversed(range(_OVERFLOW_TRIES)):
+            try:
+                return await self._stream(model, messages, text)
+            except ContextOverflow:
+                shorter = _shorter(messages)
+                if text.raw or not left or shorter is None:
+                    raise
+                logger.info("the model's context is too short; it is sent less")
+                self.journal.notice(notice("context_trimmed", self.language))
+                messages = shorter
+        raise AssertionError("unreachable")
+
+    async def _stream(
+        self, model: BaseChatModel | Runnable[Any, Any], messages: Sequence[BaseMessage], text: MessageText
+    ) -> AIMessage:
+        carrying: AIMessageChunk | None = None  # adding up every chunk would cost more than all the rest
+        facts: dict[str, Any] = {}
+        stream = stream_model(model, messages, model=self.model.info.name, idle_timeout=self.settings.model_timeout)
+        async with aclosing(stream):
+            async for chunk in stream:
+                self.heed_stop()
+                await text.take(chunk)
+                if chunk.response_metadata:
+                    facts |= chunk.response_metadata  # not added up: some servers tell twice why they stop
+                if chunk.tool_call_chunks or chunk.usage_metadata:
+                    kept = chunk.model_copy(update={"content": "", "response_metadata": {}})
+                    carrying = kept if carrying is None else carrying + kept
+                if text.full:
+                    break
+        calls = text.finish()
+        if carrying is None:
+            carrying = AIMessageChunk(content="")
+        self.journal.count_tokens(carrying.usage_metadata)
+        return AIMessage(
+            text.raw,
+            tool_calls=[*carrying.tool_calls, *calls],
+            invalid_tool_calls=carrying.invalid_tool_calls,
+            response_metadata=TOO_LONG if text.full else facts,
+        )
+
+
+def finish_of(message: AIMessage) -> str:
+    """Return why the model stopped, in OpenAI's words."""
+    facts: Mapping[str, Any] = message.response_metadata
+    reason = facts.get("finish_reason") or facts.get("stop_reason") or facts.get("done_reason") or "stop"
+    return {"end_turn": "stop", "max_tokens": "length", "MAX_TOKENS": "length", "STOP": "stop"}.get(reason, reason)
+
+
+def _shorter(messages: Sequence[BaseMessage]) -> list[BaseMessage] | None:
+    """Return less of the messages: without the oldest half of the turns before, else with shorter results of tools."""
+    rules, rest = messages[0], list(messages[1:])
+    questions = [index for index, message in enumerate(rest) if _is_question(message)]
+    if len(questions) > 1:
+        return [rules, *rest[questions[len(questions) // 2] :]]
+    shorter = with_shorter_results(messages)
+    return shorter if shorter != list(messages) else None
+
+
+def _is_question(message: BaseMessage) -> bool:
+    # Directions to the model have the same role; what stands before them is what they are about.
+    return isinstance(message, HumanMessage) and not prompts.is_direction(message.text)

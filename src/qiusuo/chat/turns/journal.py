@@ -1,0 +1,232 @@
+"""Carries the events of a turn from where they happen to whoever listens, and keeps their sum."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from qiusuo.chat.events import (
+    SERVER_STOPPING,
+    Delta,
+    Done,
+    Event,
+    Notice,
+    Retraction,
+    Round,
+    RoundState,
+    Source,
+    Sources,
+    Stage,
+    Status,
+    TurnRecord,
+    TurnState,
+    Usage,
+    fold,
+)
+from qiusuo.chat.turns.notices import attempt_in, notice
+from qiusuo.chat.turns.prompts import CHINESE
+from qiusuo.models import Attempt, SearchResponse, SearchResultItem
+from qiusuo.roster import LAWS
+
+logger = logging.getLogger(__name__)
+
+_BROKEN_OFF: Final = {True: "搜索没有完成，回答就结束了。", False: "The answer ended before the search did."}
+LawCard = Callable[[str], dict[str, Any] | None]
+"""Gives what a card for an article of law shows, by its address."""
+
+
+class Journal:
+    """Where the work of one turn writes down what happens. Only the event loop that runs the turn may use it."""
+
+    def __init__(self, record: TurnRecord, *, language: str, labels: dict[str, str], law_card: LawCard) -> None:
+        self.record = record
+        self.language = language
+        self.breaking_off = False
+        """The server stops, so the turn does."""
+        self._labels = labels
+        self._law_card = law_card
+        self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._started = time.perf_counter()
+        self._first_token: int | None = None
+        self._searches = 0
+        self._search_ms = 0
+        self._tokens: dict[str, int] = {}
+        self._sources: dict[int, Source] = {}
+        self._cards: dict[str, dict[str, Any] | None] = {}
+
+    @property
+    def ms(self) -> int:
+        """Milliseconds since the turn began."""
+        return round((time.perf_counter() - self._started) * 1000)
+
+    def emit(self, event: Event) -> None:
+        """Tell of an event. After the end there are none: what still ran beside a failure is not heard any more."""
+        if self.record.state is not TurnState.RUNNING:
+            return
+        fold(self.record, event)
+        self._queue.put_nowait(event)
+
+    def text(self, text: str) -> None:
+        """Give out a piece of the answer."""
+        if not text:
+            return
+        if self._first_token is None:
+            self._first_token = self.ms
+        self.emit(Delta(text))
+
+    def retract(self, answer: str) -> None:
+        """Take back what was given out of the answer, but for ``answer``, its beginning."""
+        if self.record.answer == answer:
+            return
+        self.emit(Retraction(answer))
+        if not answer:
+            self._first_token = None
+        self.status(Stage.THINKING)
+
+    def status(self, stage: Stage, detail: str = "") -> None:
+        """Tell what the turn is busy with."""
+        if self.record.stage is not stage or detail:
+            self.emit(Status(stage, detail))
+
+    def notice(self, told: Notice) -> None:
+        """Tell the reader something, once."""
+        if all(known["code"] != told.code or known["message"] != told.message for known in self.record.notices):
+            self.emit(told)
+
+    def begin_round(self, kind: str, query: str) -> int:
+        """Tell that a search begins; return its number."""
+        number = len(self.record.rounds) + 1
+        self.emit(Round(number, kind, query, RoundState.RUNNING))
+        return number
+
+    async def read_laws(self, response: SearchResponse) -> None:
+        """Read what the cards of the articles among the results show, before they are told of.
+
+        In a thread: an index is opened and read for it, in which time other conversations must not stand still.
+        """
+        wanted = [
+            item.url
+            for item in response.results
+            if item.url not in self._cards and (response.provider == LAWS or LAWS in item.engines)
+        ]
+        if wanted:
+            cards = await asyncio.to_thread(lambda: [self._law_card(url) for url in wanted])
+            self._cards.update(zip(wanted, cards, strict=True))
+
+    def end_round(self, number: int, kind: str, response: SearchResponse, numbers: list[int]) -> None:
+        """Tell how a search ended, and of its sources."""
+        self._searches += 1
+        self._search_ms += response.search_time
+        shown = response.results[: len(numbers)]
+        self.emit(
+            Round(
+                number,
+                kind,
+                response.query,
+                RoundState.DONE if shown else RoundState.EMPTY,
+                engine=response.provider,
+                engine_label=self.label(response.provider),
+                found=len(shown),
+                numbers=tuple(numbers),
+                ms=response.search_time,
+                cached=response.cached,
+                stale=response.stale,
+                attempts=self._receipt(response.attempts),
+            )
+        )
+        if response.provider == LAWS:
+            shown = tuple(replace(item, engines=(LAWS,)) for item in shown)
+        self.sources(number, zip(numbers, shown, strict=True))
+
+    def sources(self, round_number: int, numbered: Iterable[tuple[int, SearchResultItem]]) -> None:
+        """Tell of the sources that are new."""
+        new: dict[int, Source] = {}
+        for number, item in numbered:
+            if number not in self._sources and number not in new:
+                new[number] = self._source(number, item, round_number)
+        self._sources.update(new)
+        if new:
+            self.emit(Sources(tuple(new.values())))
+
+    def page_was_read(self, url: str) -> None:
+        """Tell that the page of a source has been read."""
+        for number, source in self._sources.items():
+            if source.url == url and not source.page_read:
+                better = replace(source, page_read=True)
+                self._sources[number] = better
+                self.emit(Sources((better,)))
+
+    def fail_round(self, number: int, kind: str, query: str, reason: str, attempts: Sequence[Attempt] = ()) -> None:
+        """Tell that a search failed."""
+        self._searches += 1
+        self.emit(Round(number, kind, query, RoundState.FAILED, attempts=self._receipt(attempts), reason=reason))
+
+    def count_tokens(self, usage: Any) -> None:
+        """Add what the model says it has used."""
+        for name in ("input_tokens", "output_tokens"):
+            if usage and usage.get(name) is not None:
+                self._tokens[name] = self._tokens.get(name, 0) + int(usage[name])
+
+    def finish(self, done: Done) -> None:
+        """End the turn. A search that still runs ends with it."""
+        for each in [each for each in self.record.rounds if each["state"] == RoundState.RUNNING]:
+            reason = _BROKEN_OFF[self.language == CHINESE]
+            self.emit(Round(each["number"], each["kind"], each["query"], RoundState.FAILED, reason=reason))
+        self.emit(
+            Usage(
+                self._tokens.get("input_tokens"),
+                self._tokens.get("output_tokens"),
+                searches=self._searches,
+                search_ms=self._search_ms,
+                first_token_ms=self._first_token,
+                total_ms=self.ms,
+            )
+        )
+        self.emit(done)
+
+    def label(self, engine: str) -> str:
+        """Return the name of an engine as people know it."""
+        return self._labels.get(engine, engine)
+
+    def _receipt(self, attempts: Sequence[Attempt]) -> tuple[dict[str, Any], ...]:
+        return tuple(attempt_in(attempt, self.language).to_dict() for attempt in attempts)
+
+    def _source(self, number: int, item: SearchResultItem, round_number: int) -> Source:
+        return Source(
+            number,
+            item.title,
+            item.url,
+            item.source,
+            item.snippet,
+            round=round_number,
+            published_at=item.published_at,
+            engines=item.engines,
+            law=self._cards.get(item.url) if LAWS in item.engines else None,
+        )
+
+    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work of the turn; whatever happens, the turn ends with ``Done``."""
+        try:
+            await work()
+        except asyncio.CancelledError:
+            if self.breaking_off:
+                self.notice(notice(SERVER_STOPPING, self.language, level="warning"))
+            finish = SERVER_STOPPING if self.breaking_off else "stopped"
+            self.finish(Done(TurnState.STOPPED, self.record.answer, finish=finish))
+            raise
+        except Exception:  # raised again: a fault of ours too must end the turn for its readers
+            if self.record.state is TurnState.RUNNING:
+                self.notice(notice("server_error", self.language, level="error"))
+                self.finish(Done(TurnState.FAILED, self.record.answer, finish="error"))
+            raise
+        finally:
+            self._queue.put_nowait(None)
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Give out the events as they come, to one listener."""
+        while (event := await self._queue.get()) is not None:
+            yield event

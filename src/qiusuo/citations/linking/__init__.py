@@ -1,0 +1,1 @@
+"""Turning the markers of an answer into links and lists."""

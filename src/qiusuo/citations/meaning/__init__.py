@@ -1,0 +1,1 @@
+"""What a sentence says: words, names, numbers, negations."""

@@ -1,0 +1,1 @@
+"""``qiusuo chat``: conversations in the terminal."""

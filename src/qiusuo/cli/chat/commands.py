@@ -1,0 +1,258 @@
+"""The slash commands of the terminal chat. They change what the page changes, by the same rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qiusuo.chat.sessions.session import Mode, SessionInfo
+from qiusuo.cli.chat.lines import safe, settings_line, support_of
+from qiusuo.cli.chat.talk import Talk, find_session
+from qiusuo.cli.chat.view import can_link, render
+from qiusuo.cli.chat.words import ChatWords
+from qiusuo.cli.search import receipt_table, short_date
+from qiusuo.models import Attempt
+from qiusuo.roster import NATIVE
+from qiusuo.text import visible
+
+# "/etc/hosts …" is a question, "/sources" a command.
+_COMMAND: Final = re.compile(r"/([A-Za-z]*|\?)(?:\s+(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command: how it is called, and the words that its argument may be."""
+
+    name: str
+    argument: str = ""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def usage(self) -> str:
+        """How it is called."""
+        return f"/{self.name} {self.argument}".strip()
+
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    command.name: command
+    for command in (
+        Command("search", "on|off", ("on", "off")),
+        Command("mode", "chat|agent", ("chat", "agent")),
+        Command("sources"),
+        Command("model", "[NAME]"),
+        Command("engine", "[NAME|auto]"),
+        Command("new"),
+        Command("sessions"),
+        Command("open", "ID"),
+        Command("history"),
+        Command("receipt"),
+        Command("help"),
+        Command("exit"),
+    )
+}
+_ALIASES: Final = {"quit": "exit", "q": "exit", "?": "help", "h": "help"}
+
+
+def is_command(text: str) -> bool:
+    """Tell whether a line is a command and no question."""
+    return _COMMAND.fullmatch(text.strip()) is not None
+
+
+class Commands:
+    """Runs slash commands on a conversation and says on the console what came of it."""
+
+    def __init__(self, talk: Talk, console: Console, words: ChatWords) -> None:
+        self._talk = talk
+        self._console = console
+        self._words = words
+        self._actions: dict[str, Callable[[str], Awaitable[None]]] = {
+            "search": self._search,
+            "mode": self._mode,
+            "sources": self._sources,
+            "model": self._model,
+            "engine": self._engine,
+            "new": self._new,
+            "sessions": self._sessions,
+            "open": self._open,
+            "history": self._history,
+            "receipt": self._receipt,
+            "help": self._help,
+        }
+
+    async def run(self, text: str) -> bool:
+        """Run a command; return whether the conversation goes on.
+
+        Raises:
+            SearchError: what was asked for cannot be done.
+        """
+        found = _COMMAND.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(text)
+        name, argument = found[1].lower(), (found[2] or "").strip()
+        name = _ALIASES.get(name, name)
+        if name == "exit":
+            return False
+        action = self._actions.get(name)
+        if action is None:
+            self._unknown(name)
+        else:
+            await action(argument)
+        return True
+
+    def completions(self, text: str) -> Iterator[tuple[str, str]]:
+        """Return what may stand for the last word of a line that is a command, with its meaning."""
+        name, blank, argument = text.removeprefix("/").partition(" ")
+        if not blank:
+            yield from ((f"/{each}", self._words(f"help_{each}")) for each in COMMANDS if each.startswith(name.lower()))
+        elif name in COMMANDS and " " not in argument:
+            choices = COMMANDS[name].choices
+            if name == "engine":
+                choices = ("auto", *self._usable_engines())
+            yield from ((each, "") for each in choices if each.startswith(argument.lower()))
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._console.print(Text(text, style=style))
+
+    def _unknown(self, name: str) -> None:
+        near = get_close_matches(name, [*COMMANDS], n=1)
+        advice = self._words("did_you_mean", name=f"/{near[0]}") if near else self._words("see_help")
+        self._say(f"{self._words('unknown_command', name=f'/{name}')} {advice}", "yellow")
+
+    def _usage(self, name: str) -> None:
+        self._say(self._words("usage_of", usage=COMMANDS[name].usage), "yellow")
+
+    def _now(self) -> None:
+        line = settings_line(self._talk.settings, self._talk.engine_label, self._words)
+        self._say(self._words("set_to", settings=line), "green")
+
+    async def _search(self, argument: str) -> None:
+        if self._talk.settings.mode is Mode.AGENT:
+            self._say(self._words("agent_note"), "yellow")
+        elif argument not in {"on", "off"}:
+            self._now() if not argument else self._usage("search")
+        else:
+            await self._talk.change({"search": argument == "on"})
+            self._now()
+
+    async def _mode(self, argument: str) -> None:
+        if argument not in list(Mode):
+            self._now() if not argument else self._usage("mode")
+            return
+        await self._talk.change({"mode": argument})
+        self._now()
+
+    async def _engine(self, argument: str) -> None:
+        if not argument:
+            self._now()
+            self._say(self._words("engines_known", names=", ".join(self._usable_engines())), "dim")
+            return
+        await self._talk.change({"engine": None if argument == "auto" else argument})
+        self._now()
+        problem = self._talk.service.engine_problems().get(argument)
+        if problem is not None:
+            self._say(self._words("engine_missing", name=argument, reason=visible(problem.message)), "yellow")
+            if problem.fix:
+                self._say(f"  → {visible(problem.fix)}", "yellow")
+
+    def _usable_engines(self) -> list[str]:
+        usable = [name for name, problem in self._talk.service.engine_problems().items() if problem is None]
+        return [*usable, NATIVE] if self._talk.model.info.native_search else usable
+
+    async def _model(self, argument: str) -> None:
+        if argument:
+            await self._talk.use_model(argument)
+        self._say(self._words("model_is", name=visible(self._talk.model.info.name)), "green")
+        if not argument:
+            self._say(self._words("model_use"), "dim")
+
+    async def _sources(self, _argument: str) -> None:
+        record = self._talk.last
+        if record is None or not record.sources:
+            self._say(self._words("no_sources" if record else "no_answer_yet"), "yellow")
+            return
+        for source in record.sources:
+            number = source["number"]
+            mark = support_of(number, record.check) or ("cited" if number in record.cited else "uncited")
+            style = {"supported": "green", "weak": "yellow", "not_found": "red"}.get(mark, "dim")
+            facts = [source["domain"], source.get("publishedAt") and short_date(source["publishedAt"])]
+            facts.append(self._words("page_read") if source.get("pageRead") else "")
+            self._console.print(
+                Text.assemble(
+                    (f"[{number}] {visible(source['title'])}", "bold"), "  ", (self._words(f"mark_{mark}"), style)
+                )
+            )
+            link = f"cyan link {source['url']}" if can_link() and visible(source["url"]) == source["url"] else "cyan"
+            self._console.print(Padding(Text(visible(source["url"]), style=link), (0, 0, 0, 4)))
+            if source.get("snippet"):
+                self._console.print(Padding(Text(visible(source["snippet"])), (0, 0, 0, 4)))
+            self._console.print(Padding(Text(" · ".join(visible(fact) for fact in facts if fact), "dim"), (0, 0, 0, 4)))
+
+    async def _receipt(self, _argument: str) -> None:
+        record = self._talk.last
+        if record is None or not record.rounds:
+            self._say(self._words("no_receipt" if record else "no_answer_yet"), "yellow")
+            return
+        for round_ in record.rounds:
+            engine = round_.get("engineLabel") or round_.get("engine") or "—"
+            title = self._words("round", number=round_["number"])
+            self._say(f"{title} · {visible(engine)} · “{visible(round_['query'])}”", "bold")
+            attempts = [Attempt.from_dict(attempt) for attempt in round_.get("attempts", ())]
+            if attempts:
+                self._console.print(receipt_table(attempts, self._words))
+            elif round_.get("cached"):
+                self._say(self._words("cached"), "dim")
+
+    async def _new(self, _argument: str) -> None:
+        self._talk.begin_anew()
+        self._say(self._words("new_session"), "green")
+
+    async def _sessions(self, _argument: str) -> None:
+        found = await self._talk.sessions()
+        if not found:
+            self._say(self._words("no_sessions"), "yellow")
+            return
+        table = Table(show_edge=False, pad_edge=False, show_header=False, box=None)
+        for info in found:
+            current = "*" if self._talk.info and info.id == self._talk.info.id else " "
+            table.add_row(current, info.id, info.updated_at[:16].replace("T", " "), escape(self._title(info)))
+        self._console.print(table)
+
+    async def _open(self, argument: str) -> None:
+        if not argument:
+            self._usage("open")
+            return
+        match await find_session(self._talk, argument):
+            case SessionInfo() as info:
+                count = await self._talk.open(info.id)
+                self._say(self._words("opened", title=self._title(info), count=count), "green")
+                self._now()
+            case several:
+                self._say(self._words("session_many" if several else "session_unknown", id=argument), "yellow")
+
+    async def _history(self, _argument: str) -> None:
+        turns = await self._talk.turns()
+        if not turns:
+            self._say(self._words("no_history"), "yellow")
+        for record in turns:
+            self._say(f"› {safe(record.question)}", "bold cyan")
+            self._console.print(render(safe(record.answer), links=can_link()))
+            self._console.print()
+
+    async def _help(self, _argument: str) -> None:
+        table = Table(show_edge=False, pad_edge=False, show_header=False, box=None, padding=(0, 2, 0, 0))
+        for command in COMMANDS.values():
+            table.add_row(Text(command.usage, "cyan"), self._words(f"help_{command.name}"))
+        self._console.print(table)
+        self._say(self._words("hint"), "dim")
+
+    def _title(self, info: SessionInfo) -> str:
+        return visible(info.title) or self._words("session_untitled")

@@ -1,0 +1,119 @@
+"""What is said about a turn beside its answer, as lines of text: for the terminal and for the pipe alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from qiusuo.chat.events import Check, Notice, Round, RoundState, Stage, Status, Usage
+from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.cli.chat.words import ChatWords
+from qiusuo.text import truncate, visible, without_controls
+
+MARKS: Final = {RoundState.DONE: "✓", RoundState.EMPTY: "○", RoundState.FAILED: "✗", RoundState.RUNNING: "…"}
+SUPPORTS: Final = ("supported", "weak", "not_found")
+_SHOWN_QUERY: Final = 60
+_CITATION: Final = re.compile(r"\[\[(\d+)\]\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: \"(?:\\.|[^\"\\])*\")?\)")
+
+
+def safe(text: str) -> str:
+    """Return text of many lines without what a terminal would act on; a page or a model may have sent anything."""
+    return without_controls(text.replace("\r\n", "\n")).replace("\r", "").replace("\x0b", "").replace("\x0c", "")
+
+
+def without_citation_links(markdown: str) -> str:
+    r"""Return Markdown whose citations are bare (``\[1\]``), for terminals that cannot link."""
+    return _CITATION.sub(r"\\[\1\\]", markdown)
+
+
+def settings_line(settings: ChatSettings, engine: str, words: ChatWords) -> str:
+    """Say how mode, switch and engine stand."""
+    parts = [words(f"mode_{settings.mode.value}"), words(f"switch_{settings.switch.value}")]
+    if settings.switch.value != "off":
+        parts.append(words("engine_is", name=engine if settings.engine else engine or words("engine_auto")))
+    return " · ".join(parts)
+
+
+def status_line(status: Status | None, engine: str, words: ChatWords) -> str:
+    """Say what the turn is busy with."""
+    if status is None:
+        return words("thinking")
+    what = truncate(visible(status.detail), _SHOWN_QUERY)
+    match status.stage:
+        case Stage.SEARCHING:
+            return words("searching_with" if engine else "searching_for", engine=engine, what=what)
+        case Stage.READING:
+            return words("reading", what=what)
+        case Stage.ANSWERING:
+            return words("answering")
+        case _:
+            return words("thinking")
+
+
+def round_line(event: Round, words: ChatWords) -> str:
+    """Say how a search ended: ``✓ 第 1 轮 · SearXNG · 找到 5 个来源 “query”``."""
+    parts = [words("round", number=event.number)]
+    if event.kind == "native":
+        parts.append(words("round_native"))
+    elif event.engine_label:
+        parts.append(visible(event.engine_label))
+    page = event.kind == "fetch_page"
+    match event.state:
+        case RoundState.DONE:
+            parts.append(words("round_page") if page else words("round_done", count=event.found))
+        case RoundState.FAILED:
+            parts.append(words("round_page_failed" if page else "round_failed"))
+        case _:
+            parts.append(words("round_empty"))
+    if event.cached:
+        parts.append(words("cached_short"))
+    query = truncate(visible(event.query), _SHOWN_QUERY)
+    reason = f" — {visible(event.reason)}" if event.state is RoundState.FAILED and event.reason else ""
+    return f"{MARKS[event.state]} {' · '.join(parts)} " + (query if page else f"“{query}”") + reason
+
+
+def notice_lines(event: Notice, words: ChatWords) -> list[str]:
+    """Say what happened and what to do."""
+    lines = [f"{'✗' if event.level == 'error' else '!'} {visible(event.title)}", f"  {visible(event.message)}"]
+    if event.retry_after:
+        lines.append(f"  {words('retry_after', seconds=round(event.retry_after))}")
+    if event.fix:
+        lines.append(f"  → {visible(event.fix)}")
+    lines.extend(f"  $ {visible(command)}" for command in event.commands)
+    return lines
+
+
+def check_lines(event: Check, words: ChatWords) -> Iterator[str]:
+    """Say in brief which citations their sources do not bear out, and which ones were added."""
+    counts = event.report.get("counts", {})
+    if any(counts.get(name) for name in SUPPORTS[1:]):
+        parts = [words(name, count=counts[name]) + _where(event.report, name) for name in SUPPORTS if counts.get(name)]
+        yield words("check", parts=" · ".join(parts))
+    if event.added:
+        yield words("added")
+        for each in event.added:
+            yield f"  “{truncate(visible(each['sentence']), _SHOWN_QUERY)}” [{each['number']}]"
+
+
+def usage_line(event: Usage, model: str, words: ChatWords) -> str:
+    """Say what the turn took."""
+    parts = [words("usage", seconds=f"{event.total_ms / 1000:.1f}")]
+    if event.input_tokens is not None and event.output_tokens is not None:
+        parts.append(words("usage_tokens", input=event.input_tokens, output=event.output_tokens))
+    return " · ".join([*parts, visible(model)])
+
+
+def support_of(number: int, check: dict[str, Any] | None) -> str:
+    """Return how well a source bears out what cites it: the worst of its marks; empty where nothing does."""
+    claims = ((check or {}).get("report") or {}).get("claims", [])
+    marks = {mark["support"] for claim in claims for mark in claim["citations"] if mark["number"] == number}
+    return next((mark for mark in reversed(SUPPORTS) if mark in marks), "")
+
+
+def _where(report: dict[str, Any], support: str) -> str:
+    if support == SUPPORTS[0]:
+        return ""
+    claims = [claim for claim in report.get("claims", []) if claim["support"] == support]
+    numbers = {citation["number"] for claim in claims for citation in claim["citations"]}
+    return " " + "".join(f"[{number}]" for number in sorted(numbers))

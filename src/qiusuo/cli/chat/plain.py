@@ -1,0 +1,65 @@
+"""A turn in a pipe: the answer to standard output and all else to standard error, or every event as a JSON line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.text import Text
+
+from qiusuo.chat.events import Check, Done, Event, Notice, Round, RoundState, TurnState
+from qiusuo.cli.chat.lines import check_lines, notice_lines, round_line, safe
+from qiusuo.cli.chat.words import ChatWords
+
+
+class Listener(Protocol):
+    """Whoever shows the events of a turn."""
+
+    def show(self, event: Event) -> None:
+        """Show what happens."""
+
+
+class PlainOutput:
+    """Writes the answer once it is whole: citations may be added at its end, and nothing can be taken out of a pipe."""
+
+    def __init__(self, err: Console, words: ChatWords) -> None:
+        self._err = err
+        self._words = words
+
+    def show(self, event: Event) -> None:
+        """Show what happens."""
+        match event:
+            case Round() if event.state is not RoundState.RUNNING:
+                self._say(round_line(event, self._words))
+            case Notice():
+                for line in notice_lines(event, self._words):
+                    self._say(line)
+            case Check():
+                for line in check_lines(event, self._words):
+                    self._say(line)
+            case Done():
+                parts = [part.strip("\n") for part in (event.answer, event.references) if part.strip()]
+                if parts:
+                    sys.stdout.write(safe("\n\n".join(parts)) + "\n")
+                    sys.stdout.flush()
+                if event.state is TurnState.STOPPED:
+                    self._say(self._words("stopped"))
+
+    def _say(self, line: str) -> None:
+        self._err.print(Text(line))
+
+
+class JsonOutput:
+    """Writes every event as one line of JSON, as it happens."""
+
+    def show(self, event: Event) -> None:
+        """Show what happens."""
+        write_json(event.to_dict())
+
+
+def write_json(data: dict[str, Any]) -> None:
+    """Write one line of JSON at once."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.flush()

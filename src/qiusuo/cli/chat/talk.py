@@ -1,0 +1,258 @@
+"""The conversation that a terminal is in: its settings, its model, its turns. Knows nothing of how it is shown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from qiusuo.chat.chat import Chat
+from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.sessions.places import NO_USER
+from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionInfo
+from qiusuo.chat.sessions.store import MEMORY, open_store, store_limits
+from qiusuo.config import Settings
+from qiusuo.errors import ModelNotConfigured, UnknownEngine
+from qiusuo.pages import PageReader
+from qiusuo.roster import NATIVE
+from qiusuo.service import SearchService
+
+logger = logging.getLogger(__name__)
+
+# The page's name for the one user of this machine: both show the same conversations.
+OWNER: Final = NO_USER
+LISTED: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the command line asks of the conversation; None leaves a setting as it is."""
+
+    mode: str | None = None
+    search: bool | None = None
+    engine: str | None = None
+    session: str | None = None
+    save: bool = True
+    language: str | None = None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The settings to change, as the page sends them."""
+        values: dict[str, Any] = {"mode": self.mode, "search": self.search, "engine": self.engine}
+        given = {name: value for name, value in values.items() if value is not None}
+        if given.get("engine") == "auto":
+            given["engine"] = None
+        return given
+
+
+class Talk:
+    """One conversation at a time over a service, a model and a store.
+
+    A conversation is begun in the store with its first question: who only looks around leaves nothing behind.
+    """
+
+    def __init__(self, conversations: Conversations, settings: Settings, reader: PageReader, wish: Wish) -> None:
+        self._conversations = conversations
+        self._reader = reader
+        self._model_settings = settings
+        self._language = wish.language
+        self._draft = ChatSettings()
+        self.saved = wish.save
+        self.info: SessionInfo | None = None
+        self.last: TurnRecord | None = None
+        self.removed: Sequence[SessionInfo] = ()
+        """The conversations that made room for this one."""
+        self.engine_label = ""
+
+    @property
+    def service(self) -> SearchService:
+        """The searches."""
+        return self._conversations.chat.service
+
+    @property
+    def model(self) -> Model:
+        """The model that answers."""
+        return self._conversations.chat.model
+
+    @property
+    def settings(self) -> ChatSettings:
+        """The settings as they were last seen."""
+        return self.info.settings if self.info else self._draft
+
+    async def change(self, values: dict[str, Any]) -> None:
+        """Change settings, by the same rules and in the same place as the page does.
+
+        Raises:
+            SearchError: a value is not one of those that there are, or the switch was touched in agent mode.
+        """
+        if values.get("engine") is not None:
+            self.check_engine(values["engine"])
+        if self.info is None:
+            self._draft = self._draft.changed(values)
+        else:
+            self.info = await self._conversations.store.change(OWNER, self.info.id, settings=values)
+        await self.look_up_engine()
+
+    def check_engine(self, name: str) -> None:
+        """Refuse an engine that does not exist.
+
+        Raises:
+            UnknownEngine: no engine has that name.
+        """
+        known = self.service.engine_problems()
+        if name not in {*known, NATIVE}:
+            raise UnknownEngine(f"There is no engine named {name!r}.", fix=f"Known: {', '.join(known)}, {NATIVE}.")
+
+    async def look_up_engine(self) -> None:
+        """Find out which engine the next search asks first, for the status line."""
+        settings, labels = self.settings, self.service.roster.places
+        name = settings.engine
+        if name is None and (settings.search or settings.mode is Mode.AGENT):
+            taking_part = await self.service.available()
+            name = taking_part[0] if taking_part else None
+        place = labels.get(name or "")
+        self.engine_label = (place.kind.label if place else "") or name or ""
+
+    async def ask(self, question: str) -> LiveTurn:
+        """Ask; the answer begins at once.
+
+        Raises:
+            SearchError: the question cannot be used, or the conversation is busy, gone or cannot be saved.
+        """
+        store = self._conversations.store
+        # Looked at anew: the page may have changed the settings meanwhile.
+        self.info = await store.get(OWNER, self.info.id) if self.info else None
+        if self.info is None:
+            self.info = await store.create(OWNER, settings=self._draft)
+            self.removed = self.info.removed
+        await self.look_up_engine()
+        live = await self._conversations.send(OWNER, self.info.id, question, language=self._language)
+        self.last = live.record
+        return live
+
+    async def turns(self) -> Sequence[TurnRecord]:
+        """Return all that was said so far."""
+        if self.info is None:
+            return ()
+        store, session = self._conversations.store, self.info.id
+        page = await store.turns(OWNER, session, limit=LISTED)
+        turns = list(page.turns)
+        while page.earlier:
+            page = await store.turns(OWNER, session, limit=LISTED, before=turns[0].id)
+            turns[:0] = page.turns
+        return turns
+
+    async def sessions(self) -> Sequence[SessionInfo]:
+        """Return all conversations, the last used first."""
+        found: list[SessionInfo] = []
+        more = True
+        while more:
+            page = await self._conversations.store.page(OWNER, limit=LISTED, offset=len(found))
+            found += page.sessions
+            more = page.more
+        return found
+
+    async def open(self, session: str) -> int:
+        """Go on with an earlier conversation; return how many turns it has.
+
+        Raises:
+            SessionNotFound: there is none of that id.
+        """
+        store = self._conversations.store
+        self.info = await store.get(OWNER, session)
+        page = await store.turns(OWNER, session, limit=1)
+        self.last = page.turns[-1] if page.turns else None
+        await self.look_up_engine()
+        return page.total
+
+    def begin_anew(self) -> None:
+        """Leave the conversation; the next question begins another with the same settings."""
+        self._draft, self.info, self.last = self.settings, None, None
+
+    async def use_model(self, name: str) -> None:
+        """Answer with another model from now on.
+
+        Raises:
+            ModelNotConfigured: it cannot be used; the one so far stays.
+        """
+        settings = with_model(self._model_settings, name)
+        model = open_model(settings)
+        old = self._conversations.chat
+        self._conversations.chat = Chat(old.service, model, reader=self._reader, settings=settings)
+        self._model_settings = settings
+        await old.aclose()
+
+
+@asynccontextmanager
+async def open_talk(settings: Settings, wish: Wish, *, lenient: bool) -> AsyncIterator[Talk]:
+    """Open service, model and store, and the conversation that is wished for.
+
+    Args:
+        settings: The configuration.
+        wish: What the command line says.
+        lenient: A model that cannot be used is no error yet: another can be named, and answers say what is wrong.
+
+    Raises:
+        SearchError: something is not set up, or the wish cannot be met.
+    """
+    url = settings.database_url.get_secret_value() if settings.database_url else None
+    store = open_store(url if wish.save else MEMORY, limits=store_limits(settings))
+    model = _usable_model(settings) if lenient else open_model(settings)
+    async with SearchService.from_settings(settings) as service:
+        reader = PageReader()
+        conversations = Conversations(Chat(service, model, reader=reader, settings=settings), store)
+        try:
+            talk = Talk(conversations, settings, reader, wish)
+            if wish.session:
+                await talk.open(wish.session)
+            if wish.changes:
+                await talk.change(wish.changes)
+            yield talk
+        finally:
+            await conversations.aclose()
+            await reader.aclose()
+
+
+def with_model(settings: Settings, name: str | None) -> Settings:
+    """Return the settings with another model.
+
+    Address and key belong to the provider that they were set for: another provider gets its own.
+    """
+    if name is None:
+        return settings
+    changes: dict[str, Any] = {"model": name.strip() or None}
+    if settings.model and _provider(settings.model) != _provider(name):
+        changes |= {"model_base_url": None, "model_api_key": None}
+    return settings.model_copy(update=changes)
+
+
+def _provider(model: str) -> str:
+    return model.partition(":")[0].strip().lower()
+
+
+def _usable_model(settings: Settings) -> Model:
+    try:
+        return open_model(settings)
+    except ModelNotConfigured as error:
+        logger.info("the model cannot be used: %s", error)
+        return UnusableModel(error, settings.model or "")
+
+
+async def find_session(talk: Talk, start: str) -> SessionInfo | list[SessionInfo]:
+    """Return the one conversation whose id is or begins with ``start``; a list where it is none or several.
+
+    Raises:
+        SearchError: the store cannot be used.
+    """
+    found = [info for info in await talk.sessions() if info.id.startswith(start)]
+    exact = [info for info in found if info.id == start]
+    match exact or found:
+        case [info]:
+            return info
+        case several:
+            return several

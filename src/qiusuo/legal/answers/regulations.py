@@ -1,0 +1,386 @@
+"""``regulationSearch``: an article by its number, laws by their name, articles by words."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from qiusuo.errors import InvalidQuery
+from qiusuo.legal.answers.addresses import address_of
+from qiusuo.legal.answers.cited import cited_articles
+from qiusuo.legal.answers.results import NO_ARTICLE, LegalAnswer, RegulationResult
+from qiusuo.legal.answers.standing import Standing, label_of
+from qiusuo.legal.answers.validity import best_for
+from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.index.ranking import question_tokens
+from qiusuo.legal.index.wording import legal_pairs
+from qiusuo.legal.models import Article, Law, LawKind, LawVersion
+from qiusuo.legal.reading.editions import CURRENT, Age
+from qiusuo.legal.reading.elsewhere import read_as_ours
+from qiusuo.legal.reading.mentions import law_for, law_named, laws_in
+from qiusuo.legal.reading.names import looks_like_law, name_key
+from qiusuo.legal.reading.numbers import article_label, folded
+from qiusuo.legal.reading.paragraphs import Piece, pieces_of
+from qiusuo.legal.reading.references import LawMention, Reference, find_references, of_law, without_references
+from qiusuo.legal.recognising.crimes import CRIMINAL_LAW, crime_articles
+from qiusuo.legal.recognising.script import from_english, has_han, simplified
+
+DEFAULT_LIMIT = 10
+MAX_LIMIT = 50
+MAX_QUERY_CHARS = 4000
+# With less of the question's pairs of characters than this, a hit has nothing to do with it.
+LEAST_COVERAGE = 0.05
+_QUOTED = re.compile(r"^《[^》]+(?:〉[^》]*)?》?$")
+_LAW_LIST = re.compile(r"^(?:《[^》]+》?|[^\s,。?？!！《》]{2,40})$")
+_BETWEEN_NAMES = re.compile(r"[和与及、,，\s]+|(?<=》)(?=《)")
+# 解释一下刑法第266条 is no question for an interpretation.
+_WANTS_INTERPRETATION = re.compile(r"立法解释|人大.*解释|(?:条|款|项)\)?的?解释\s*[?？。]?$")
+# 民法典全文, 婚姻法现在还有效吗, 公司法什么时候施行: the law as a whole is asked for.
+_ABOUT_THE_LAW = re.compile(
+    r"的?\s*(?:全文(?:下载)?|原文|条文|目录|版本|(?:一共|总共)?有?(?:多少|几)条"
+    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)*+"
+    r"|(?:是)?(?:什么时候|何时|哪天|哪年)(?:开始)?(?:施行|实施|生效|公布|颁布|修[订正改]|废止|失效)的?)\s*[了吗么呢?？]*$"
+)
+# 工伤保险条例 is a name, 关于试用期的规定 a question: a name that the index lacks is not answered with other laws.
+_SURELY_A_NAME = re.compile(
+    r"^(?!.*(?:关于|有关|[的和与])).{2,}(?:条例|实施细则|(?:管理|实施|暂行|试行|处罚|监督|登记|征收)(?:办法|规定|规则|条例)"
+    r"|修正案\(?[一二三四五六七八九十\d]{1,3}\)?)$"
+    r"|^(?!.*(?:什么|哪些|如何|怎么|是否|吗)).{2,}(?:司法|制度)解释(?:\(?[一二三四五六七八九十\d]{1,2}\)?)?$"
+)
+Answer = LegalAnswer[RegulationResult]
+
+
+def check_query(query: str, limit: int) -> str:
+    """Return the query with its blanks folded, in simplified characters.
+
+    Raises:
+        InvalidQuery: it is empty or far too long, or the limit is not positive.
+    """
+    words = " ".join(query.split())
+    if not words:
+        raise InvalidQuery("The query is empty.", fix="Give a law, an article or the words to search for.")
+    if len(words) > MAX_QUERY_CHARS:
+        raise InvalidQuery(f"The query is longer than {MAX_QUERY_CHARS} characters.", fix="Shorten it.")
+    if limit < 1:
+        raise InvalidQuery(f"The number of results must be at least 1, not {limit}.", fix=f"Use 1 to {MAX_LIMIT}.")
+    return simplified(words)
+
+
+def check_day(value: str | None, today: date, name: str = "asOf") -> str:
+    """Return a day as ISO 8601; today where none is given.
+
+    Raises:
+        InvalidQuery: it is no day.
+    """
+    if not value:
+        return today.isoformat()
+    try:
+        return date.fromisoformat(value.strip()).isoformat()
+    except ValueError:
+        raise InvalidQuery(f"{name}: {value!r} is no day.", fix="Write days as 2021-01-01.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class RegulationSearch:
+    """Answers from one index."""
+
+    index: LegalIndex
+    today: Callable[[], date] = date.today
+
+    def search(self, query: str, as_of: str | None = None, limit: int = DEFAULT_LIMIT) -> Answer:
+        """Find articles or laws, as they stand on a day.
+
+        Raises:
+            InvalidQuery: the query, the day or the limit cannot be used.
+        """
+        started = time.perf_counter()
+        words, asides = _in_chinese(check_query(query, limit))
+        most = min(limit, MAX_LIMIT)
+        day = check_day(as_of, self.today())
+        references = find_references(words, self.index.names.find)
+        if any(reference.mention is not LawMention.NONE for reference in references):
+            answer = self._by_number(words, references, day)
+        elif references:
+            answer = self._number_without_law(words, references, day, most)
+        else:
+            answer = self._by_name(words, day) or self._by_words(words, day, most)
+        answer = replace(answer, notes=(*asides, *answer.notes, *_not_theirs(words, answer)))
+        shown = _first(answer.results, most)
+        if len(answer.results) > len(shown):
+            more = "；可增大 limit" if most < MAX_LIMIT else ""
+            cut = f"共 {len(answer.results)} 条结果，只列出前 {len(shown)} 条{more}。"
+            answer = replace(answer, results=shown, notes=(*answer.notes, cut))
+        return replace(answer, query=query, search_time=round((time.perf_counter() - started) * 1000))
+
+    def _by_number(self, query: str, references: list[Reference], day: str) -> Answer:
+        results: list[RegulationResult] = []
+        notes: list[str] = []
+        unknown = False
+        law: Reference | None = None
+        for reference in references:
+            if reference.mention is LawMention.NONE and law is not None:  # 民法典第577条怎么说？第584条呢？
+                notes.append(f"把{_label(reference)}理解为《{law.law_name}》的条文。")
+                reference = of_law(reference, replace(law, certain=True))  # noqa: PLW2901 - the same reference, with its law
+            if reference.mention is LawMention.NAMED:
+                law = reference
+                found, said = self._look_up(reference, day)
+                results += found
+                notes += said
+                # Another edition may well be on the web.
+                unknown = unknown or (not found and reference.edition != CURRENT)
+            else:
+                unknown = unknown or reference.mention is LawMention.UNKNOWN
+                notes.append(_unknown_law(reference))
+        results += self._interpretations(query, references, day)
+        return Answer(query, _once(results), tuple(dict.fromkeys(notes)), final=not unknown)
+
+    def _number_without_law(self, query: str, references: list[Reference], day: str, limit: int) -> Answer:
+        """Answer a number without a law right before it: another place of the question may name one."""
+        numbers = "、".join(map(_label, references))
+        law = law_for(references[0], laws_in(query, self.index.names.find), query)
+        if law is not None:
+            known = replace(law, certain=True)
+            answer = self._by_number(query, [of_law(found, known) for found in references], day)
+            return replace(answer, notes=(f"把{numbers}理解为《{law.law_name}》的条文。", *answer.notes))
+        note = f"没有指明是哪部法律的{numbers}，以下按文字检索；请写明法律名称，例如“民法典第五百七十七条”。"
+        if not re.search(r"\w", without_references(query)):  # there are no words to search for
+            note = note.replace("，以下按文字检索", "")
+            return Answer(query, (), (note,))
+        found = self._by_words(query, day, limit)
+        return replace(found, notes=(note, *found.notes))
+
+    def _interpretations(self, query: str, references: list[Reference], day: str) -> list[RegulationResult]:
+        """Return what the Standing Committee says an article means, where the question asks for that."""
+        if not _WANTS_INTERPRETATION.search(query):
+            return []
+        asked = {(reference.law_ids, reference.number) for reference in references if reference.law_ids}
+        found: list[RegulationResult] = []
+        for law in self.index.store.laws.values():
+            if law.kind is LawKind.INTERPRETATION_BY_CONGRESS:
+                about = find_references(law.name, self.index.names.find)
+                version = best_for(self.index.store.versions_of(law.id), day)
+                opening = self.index.store.opening(version) if version else None
+                if opening and any((reference.law_ids, reference.number) in asked for reference in about):
+                    found.append(self.article_result(opening, day))
+        return found
+
+    def _look_up(self, reference: Reference, day: str) -> tuple[list[RegulationResult], list[str]]:
+        store = self.index.store
+        law_ids = reference.law_ids
+        if len(law_ids) > 1:
+            if not reference.certain:  # 消费税法 is none of the laws that are called 税法
+                return [], [_unknown_law(reference)]
+            # Amendments of the constitution number on: only one of them has the article.
+            law_ids = tuple(
+                law_id
+                for law_id in law_ids
+                if (version := best_for(store.versions_of(law_id), day)) and store.articles(version, reference.number)
+            )
+        if len(law_ids) != 1:
+            names = "、".join(f"《{store.laws[law_id].name}》" for law_id in reference.law_ids)
+            return [], [f"“{reference.law_name}”可指{names}，请写全名。"]
+        law = store.laws[law_ids[0]]
+        certain = reference.certain and len(reference.law_ids) == 1
+        notes = [] if certain else [f"按《{law.name}》理解“{reference.law_name}”；如指另一部法律，请用书名号写全名。"]
+        versions = reference.edition.of(store.versions_of(law.id), day)
+        if not versions:
+            repealed = [] if store.versions_of(law.id) else [self.law_result(law, day)]
+            return repealed, [self.standing.no_text(law, day, reference.edition.label)]
+        if reference.unreadable:
+            written = f"《{law.name}》没有“{reference.unreadable}”，或条号写法不规范"
+            return [], [f"{written}；请写成如“第577条”或“第五百七十七条”。"]
+        if reference.edition.age is Age.BOTH and len(versions) == 1:
+            notes.append(self.standing.no_text(law, day, f"{Age.OLD}的"))
+        results: list[RegulationResult] = []
+        for version in versions:
+            articles = store.articles(version, reference.number, reference.last)
+            results += [found for one in articles for found in self._with_changes(one, day, reference=reference)]
+            if not articles:
+                notes.append(self.standing.no_article(version, reference))
+                continue
+            if reference.last is None and len(articles) > 1:
+                notes.append(f"《{law.name}》中有 {len(articles)} 个{article_label(reference.number)}，全部列出。")
+            notes += self.standing.missing(version, reference)
+            notes += self.standing.before_its_time(version, reference.edition)
+        return results, notes
+
+    def _by_name(self, query: str, day: str) -> Answer | None:
+        """Answer a query that is the name of a law, or words that names of laws hold."""
+        find = self.index.names.find
+        named = law_named(query, find)
+        whole = named or law_named(_ABOUT_THE_LAW.sub("", query), find)
+        if whole is not None and whole.law_ids and (named is None or named.edition != CURRENT):
+            return self._as_a_whole(query, [whole], day)
+        if whole is not None and whole.mention is LawMention.UNKNOWN:
+            return Answer(query, (), (_other_jurisdiction(whole),))
+        several = [law_named(part, find) for part in _BETWEEN_NAMES.split(query)]
+        if len(several) > 1 and all(several):
+            return self._as_a_whole(query, [law for law in several if law], day)
+        quoted = bool(_QUOTED.match(query))
+        bare = folded(query).strip("《》")
+        exact = named.law_ids if named else ()
+        alone = _LAW_LIST.match(query) and (quoted or looks_like_law(bare))
+        if not exact and not alone and not _SURELY_A_NAME.search(bare):
+            return None
+        found = tuple(dict.fromkeys((*exact, *self.index.names.containing(bare))))
+        if not found:
+            if quoted or _SURELY_A_NAME.search(bare):
+                return Answer(query, (), (f"索引中没有名为《{bare}》的法律。",))
+            return None
+        return Answer(query, tuple(self.law_result(self.index.store.laws[law_id], day) for law_id in found), final=True)
+
+    def _as_a_whole(self, query: str, named: Sequence[Reference], day: str) -> Answer:
+        """Answer a question for laws as a whole, in the editions that it names."""
+        results: list[RegulationResult] = []
+        notes: list[str] = []
+        for reference in named:
+            if not reference.law_ids:
+                notes.append(_other_jurisdiction(reference))
+            for law_id in reference.law_ids:
+                law, held = self.index.store.laws[law_id], self.index.store.versions_of(law_id)
+                versions = reference.edition.of(held, day)
+                results += (self.law_result(law, day, version=version) for version in versions)
+                notes += (note for one in versions for note in self.standing.before_its_time(one, reference.edition))
+                if not versions and held:
+                    notes.append(self.standing.no_text(law, day, reference.edition.label))
+                elif not versions:
+                    results.append(self.law_result(law, day))
+        return Answer(query, tuple(results), tuple(notes), final=not notes)  # other editions may be on the web
+
+    def _by_words(self, query: str, day: str, limit: int) -> Answer:
+        in_force = self.index.versions_in_force(day)
+        hits = self.index.rank_articles(query, limit, in_force)
+        articles = self.index.store.articles_by_id([hit.id for hit in hits])
+        named = [found for one in self._crimes(query, in_force) for found in self._with_changes(one, day)]
+        if not articles or _coverage(query, articles[:3]) < LEAST_COVERAGE:
+            return Answer(query, _once(named), () if named else (NO_ARTICLE,))
+        ranked = [
+            found
+            for article, hit in zip(articles, hits, strict=True)
+            for found in self._with_changes(article, day, score=hit.score)
+        ]
+        notes = (*self._gone(query, day), *self.standing.few_in_force(day))
+        return Answer(query, _first(_once([*named, *ranked]), limit), notes)
+
+    def _gone(self, query: str, day: str) -> list[str]:
+        """Say of the laws that a question names which of them have no text here: 婚姻法 彩礼."""
+        store = self.index.store
+        named = [law_id for law in laws_in(query, self.index.names.find) for law_id in law.law_ids]
+        return [self.standing.gone(store.laws[law_id], day) for law_id in named if not store.versions_of(law_id)]
+
+    def _crimes(self, query: str, in_force: Collection[int]) -> list[Article]:
+        """Return the articles on the crimes that a question names: exact, so no ranking puts others before them."""
+        store = self.index.store
+        versions = [
+            version
+            for law_id in self.index.names.find(CRIMINAL_LAW)
+            for version in store.versions_of(law_id)
+            if version.id in in_force
+        ]
+        return [
+            article
+            for number in crime_articles(query)
+            for version in versions
+            for article in store.articles(version, number)
+        ]
+
+    def article_result(self, article: Article, day: str, *, reference: Reference | None = None) -> RegulationResult:
+        """Return an article as it is shown."""
+        version = article.version
+        piece = pieces_of(article.text, reference.paragraphs, reference.items) if reference else Piece()
+        label = label_of(article)
+        base = self.standing.law_result(version.law, day, version=version, article=article)
+        return replace(
+            base,
+            article_number=label,
+            content=article.text,
+            chapter=" ".join(article.headings),
+            url=address_of(version.law.name, label, version),
+            excerpt=piece.text,
+            cited=cited_articles(self.index.store, article, day),
+            notes=(*base.notes, *piece.notes),
+        )
+
+    def _with_changes(
+        self, article: Article, day: str, *, reference: Reference | None = None, score: float | None = None
+    ) -> list[RegulationResult]:
+        """Return an article with what later amendments make of it, which no text here holds."""
+        result = replace(self.article_result(article, day, reference=reference), score=score)
+        changes = (self.article_result(item, day) for item in self.standing.changes_of(article, day))
+        return [result, *(replace(change, amends=f"{result.law_name}{result.article_number}") for change in changes)]
+
+    def law_result(self, law: Law, day: str, *, version: LawVersion | None = None) -> RegulationResult:
+        """Return a law as it is shown, without the text of an article."""
+        return self.standing.law_result(law, day, version=version)
+
+    @property
+    def standing(self) -> Standing:
+        """How the laws of the index stand."""
+        return Standing(self.index.store)
+
+
+def _first(results: tuple[RegulationResult, ...], most: int) -> tuple[RegulationResult, ...]:
+    """Return the first results, the last of them with what amends it: nobody shall read the old text alone."""
+    end = most
+    while end < len(results) and results[end].amends:
+        end += 1
+    return results[:end]
+
+
+def _once(results: Sequence[RegulationResult]) -> tuple[RegulationResult, ...]:
+    """Return the results without those that stand there already."""
+    unique: dict[tuple[str, ...], RegulationResult] = {}
+    for result in results:
+        unique.setdefault((result.law_name, result.article_number, result.version, result.excerpt), result)
+    return tuple(unique.values())
+
+
+def _in_chinese(words: str) -> tuple[str, tuple[str, ...]]:
+    """Return the question in Chinese where it names a law in English, with what has to be said about that."""
+    meant = from_english(words)
+    if meant is None:
+        return words, ()
+    question, certain = meant
+    return question, () if certain else (f"按中国的“{question}”理解；索引中只有中国法律。",)
+
+
+def _not_theirs(question: str, answer: Answer) -> tuple[str, ...]:
+    """Say that a question which speaks of another jurisdiction is answered with our law: 刑法第199条 我在日本留学."""
+    meant = read_as_ours(question)
+    if meant is None or not answer.results:
+        return ()
+    place, ours = meant
+    told = any(place in text for text in (*answer.notes, *(result.law_name for result in answer.results)))
+    return () if told else (f"按{ours}法律理解，没有收录{place}的法律。",)
+
+
+def _other_jurisdiction(reference: Reference) -> str:
+    return f"索引中没有《{reference.law_name}》，没有收录该法域的法律。"
+
+
+def _label(reference: Reference) -> str:
+    return reference.unreadable or article_label(reference.number)
+
+
+def _unknown_law(reference: Reference) -> str:
+    label = _label(reference)
+    if reference.mention is LawMention.SELF:
+        return f"“本法{label}”没有指明是哪部法律，请写明法律名称。"
+    if reference.mention is LawMention.NONE:
+        return f"没有指明是哪部法律的{label}，请写明法律名称。"
+    return f"索引中没有“{reference.law_name}”，未用其他法律的{label}代替。"
+
+
+def _coverage(question: str, articles: list[Article]) -> float:
+    """Return how much of the question, its pairs of characters or the law's for them, one of the articles holds."""
+    pairs = {token for token in question_tokens(question) if len(token) > 1}
+    if not has_han(question):
+        return 0.0  # the texts are Chinese
+    if not pairs:
+        return 1.0
+    meant = pairs.union(legal_pairs(question))
+    texts = (article.text + " ".join(article.headings) + name_key(article.version.law.name) for article in articles)
+    return max(sum(pair in text for pair in meant) for text in texts) / len(meant)

@@ -1,0 +1,1 @@
+"""Building an index: importers, installation, publication."""

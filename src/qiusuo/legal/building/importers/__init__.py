@@ -1,0 +1,67 @@
+"""Readers of the layouts in which laws and judgments are passed around. Each yields documents and rejected rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from qiusuo.errors import InvalidQuery
+from qiusuo.legal.building.importers.json_lines import read_json_lines
+from qiusuo.legal.building.importers.judgments_csv import read_judgments_csv
+from qiusuo.legal.building.importers.markdown import read_markdown
+from qiusuo.legal.building.importers.statutes_db import read_statutes_db
+from qiusuo.legal.models import CaseDocument, LawDocument, RejectedRow
+
+Entry = LawDocument | CaseDocument | RejectedRow
+Reader = Callable[[Path], Iterator[Entry]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A layout by its name, how its files are called, and who reads it."""
+
+    name: str
+    endings: tuple[str, ...]
+    read: Reader
+
+
+LAYOUTS = (
+    Layout("markdown", (".md", ".markdown"), read_markdown),
+    Layout("judgments-csv", (".csv", ".csv.gz"), read_judgments_csv),
+    Layout("json-lines", (".jsonl", ".jsonl.gz", ".ndjson", ".json"), read_json_lines),
+    Layout("statutes-db", (".db", ".sqlite", ".sqlite3"), read_statutes_db),
+)
+_NO_LAWS = frozenset({"readme.md", "_index.md", "index.md", "license.md", "changelog.md", "contributing.md", "目录.md"})
+
+
+def layout_of(path: Path) -> Layout | None:
+    """Return the layout of a file, None where it is none of ours."""
+    name = path.name.lower()
+    return next((layout for layout in LAYOUTS if name.endswith(layout.endings)), None)
+
+
+def files_under(path: Path) -> list[Path]:
+    """Return the files to read, in a fixed order.
+
+    Raises:
+        InvalidQuery: there is no such path, or nothing there that can be read.
+    """
+    known = "Known: Markdown (.md), judgments (.csv), JSON lines (.jsonl, .jsonl.gz), statutes (.db); no archives."
+    if path.is_file():
+        if layout_of(path) is None:
+            raise InvalidQuery(f"{path}: this kind of file is not read.", fix=known)
+        return [path]
+    if not path.is_dir():
+        raise InvalidQuery(f"{path} does not exist.", fix="Give a file or a folder with laws or judgments.")
+    files = [
+        file
+        for file in sorted(path.rglob("*"))
+        if file.is_file()
+        and layout_of(file) is not None
+        and file.name.lower() not in _NO_LAWS
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    ]
+    if not files:
+        raise InvalidQuery(f"{path} holds nothing that can be read.", fix=known)
+    return files

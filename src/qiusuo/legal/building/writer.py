@@ -1,0 +1,199 @@
+"""Writing into the store that stands in staging: documents, progress and rejected rows, always in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from qiusuo.legal.building.importers import Entry
+from qiusuo.legal.index.schema import STORE_VERSION, TABLES
+from qiusuo.legal.judgments.judgment_text import case_number_key
+from qiusuo.legal.models import ArticleDraft, CaseDocument, LawDocument, LawKind, RejectedRow
+from qiusuo.legal.reading.amendments import with_quoted_articles_rejoined
+from qiusuo.legal.reading.dates import effective_day
+from qiusuo.legal.reading.names import STATE, name_key
+
+MAX_EXCERPT = 2000
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a source has been read."""
+
+    source_id: int
+    position: int = 0
+    accepted: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+    done: bool = False
+
+
+class StoreWriter:
+    """The one connection that writes. Nothing is seen by readers until the folder publishes it."""
+
+    def __init__(self, path: Path) -> None:
+        new = not path.exists()
+        self.database = sqlite3.connect(path, isolation_level=None)
+        self.database.execute("PRAGMA journal_mode = WAL")
+        self.database.execute("PRAGMA synchronous = NORMAL")
+        if new or not self._has_tables():
+            self.database.executescript(f"BEGIN; {TABLES} COMMIT;")
+            self.set_meta("store_version", str(STORE_VERSION))
+
+    def _has_tables(self) -> bool:
+        return bool(self.database.execute("SELECT 1 FROM sqlite_master WHERE name = 'cases_by_number'").fetchone())
+
+    def meta(self, key: str) -> str:
+        """Return a fact about the store, an empty string where it is not known."""
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Remember a fact about the store."""
+        self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def source(self, path: str, stamp: str, kind: str, label: str) -> Progress:
+        """Return how far a source has been read; a file that changed is another source."""
+        self.database.execute(
+            "INSERT OR IGNORE INTO sources (path, stamp, kind, label) VALUES (?, ?, ?, ?)", (path, stamp, kind, label)
+        )
+        row = self.database.execute(
+            "SELECT id, position, accepted, duplicates, rejected, done FROM sources WHERE path = ? AND stamp = ?",
+            (path, stamp),
+        ).fetchone()
+        return Progress(row[0], row[1], row[2], row[3], row[4], bool(row[5]))
+
+    def begin(self) -> None:
+        """Begin a batch."""
+        self.database.execute("BEGIN IMMEDIATE")
+
+    def commit(self, progress: Progress) -> None:
+        """End a batch: the documents and how far they go become durable together."""
+        self.database.execute(
+            "UPDATE sources SET position = ?, accepted = ?, duplicates = ?, rejected = ?, done = ? WHERE id = ?",
+            (
+                progress.position,
+                progress.accepted,
+                progress.duplicates,
+                progress.rejected,
+                int(progress.done),
+                progress.source_id,
+            ),
+        )
+        self.database.execute("COMMIT")
+
+    def add(self, entry: Entry, progress: Progress) -> None:
+        """Add one entry and count it."""
+        if isinstance(entry, LawDocument):
+            self._add_law(with_quoted_articles_rejoined(entry), progress)
+        elif isinstance(entry, CaseDocument):
+            self._add_case(entry, progress)
+        else:
+            self.reject(entry, progress)
+
+    def reject(self, row: RejectedRow, progress: Progress) -> None:
+        """Keep a row aside, with the reason."""
+        # Half a surrogate pair may come out of broken files and cannot be stored.
+        excerpt = row.excerpt[:MAX_EXCERPT].encode("utf-8", "replace").decode()
+        self.database.execute(
+            "INSERT OR REPLACE INTO rejected VALUES (?, ?, ?, ?)",
+            (progress.source_id, progress.position, row.reason, excerpt),
+        )
+        progress.rejected += 1
+
+    def close(self) -> None:
+        """Fold the journal into the file and close, so that the file stands alone."""
+        self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.database.execute("PRAGMA journal_mode = DELETE")
+        self.database.close()
+
+    def _add_law(self, law: LawDocument, progress: Progress) -> None:
+        law_id = self._law_id(law)
+        version_id = self._version_id(law_id, law, progress.source_id)
+        added = changed = 0
+        seen: dict[tuple[int, int], int] = {}
+        for draft in law.articles:
+            number = (draft.number.number, draft.number.suffix) if draft.number else (0, 0)
+            occurrence = seen.get(number, 0)
+            seen[number] = occurrence + 1
+            outcome = self._add_article(version_id, number, occurrence, draft)
+            added += outcome is None
+            if outcome is not None and outcome != draft.text:
+                changed += 1
+                self.reject(
+                    RejectedRow(f"{law.name} {draft.label}: the index has this article with another text", draft.text),
+                    progress,
+                )
+        progress.accepted += added
+        progress.duplicates += len(law.articles) - added - changed
+
+    def _add_article(
+        self, version_id: int, number: tuple[int, int], occurrence: int, draft: ArticleDraft
+    ) -> str | None:
+        """Add an article; return the text that is there already, if any."""
+        row = self.database.execute(
+            "SELECT text FROM articles WHERE version_id = ? AND number = ? AND suffix = ? AND occurrence = ?",
+            (version_id, *number, occurrence),
+        ).fetchone()
+        if row is not None:
+            return str(row[0])
+        self.database.execute(
+            "INSERT INTO articles (version_id, number, suffix, occurrence, label, headings, text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (version_id, *number, occurrence, draft.label, "\n".join(draft.headings), draft.text),
+        )
+        return None
+
+    def _law_id(self, law: LawDocument) -> int:
+        key = name_key(law.name)
+        row = self.database.execute("SELECT id, name, kind FROM laws WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            cursor = self.database.execute(
+                "INSERT INTO laws (key, name, kind, issuer, department) VALUES (?, ?, ?, ?, ?)",
+                (key, law.name, law.kind.value, law.issuer, law.department),
+            )
+            return int(cursor.lastrowid or 0)
+        if law.name.startswith(STATE) and not str(row[1]).startswith(STATE):
+            self.database.execute("UPDATE laws SET name = ? WHERE id = ?", (law.name, row[0]))
+        if row[2] == LawKind.OTHER.value and law.kind is not LawKind.OTHER:
+            self.database.execute("UPDATE laws SET kind = ? WHERE id = ?", (law.kind.value, row[0]))
+        return int(row[0])
+
+    def _version_id(self, law_id: int, law: LawDocument, source_id: int) -> int:
+        row = self.database.execute(
+            "SELECT id FROM versions WHERE law_id = ? AND published = ?", (law_id, law.published)
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+        effective, basis = effective_day(law.name, law.published, law.effective, _NO_DECISIONS)
+        cursor = self.database.execute(
+            "INSERT INTO versions (law_id, published, effective, basis, stated_status, source_id, url)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (law_id, law.published, effective, basis.value, law.stated_status, source_id, law.url),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def _add_case(self, case: CaseDocument, progress: Progress) -> None:
+        text = case.text.encode("utf-8", "replace").decode()
+        digest = hashlib.sha256(f"{case.number}\n{text}".encode()).hexdigest()
+        cursor = self.database.execute(
+            "INSERT OR IGNORE INTO cases (digest, number, number_key, name, court, case_type, procedure, date, parties,"
+            " cause, legal_basis, facts, reasoning, verdict, text, url, source_id)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                digest, case.number, case_number_key(case.number), case.name, case.court, case.case_type,
+                case.procedure, case.date, case.parties, case.cause, case.legal_basis, case.facts, case.reasoning,
+                case.verdict, text, case.url, progress.source_id,
+            ),
+        )  # fmt: skip
+        if cursor.rowcount:
+            progress.accepted += 1
+        else:
+            progress.duplicates += 1
+
+
+_NO_DECISIONS: Mapping[str, str] = MappingProxyType({})

@@ -1,0 +1,1 @@
+"""The index: its folder, its store, its ranking."""

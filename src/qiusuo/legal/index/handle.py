@@ -1,0 +1,178 @@
+"""One generation of the index, opened: the store, the names, and ranking over articles and judgments."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Collection, Mapping
+from datetime import date
+from pathlib import Path
+from types import MappingProxyType
+
+from qiusuo.errors import ConfigurationError
+from qiusuo.legal.answers.validity import in_force, repealed
+from qiusuo.legal.index.folder import IndexFolder
+from qiusuo.legal.index.ranking import RankingBackend, TantivyBackend, fact_tokens, tokens
+from qiusuo.legal.index.schema import RANKING_VERSION
+from qiusuo.legal.index.semantic import Vectors
+from qiusuo.legal.index.store import LegalStore
+from qiusuo.legal.index.wording import fitted, widened
+from qiusuo.legal.models import Hit, LawKind, LawVersion
+from qiusuo.legal.reading.names import NameTable
+
+ARTICLE_FIELDS = ("text", "headings", "law")
+ARTICLE_WEIGHTS: Mapping[str, float] = MappingProxyType({"text": 1.0, "headings": 0.3, "law": 0.1})
+CASE_FIELDS = ("facts", "rest")
+CASE_FILTERS = ("type",)
+CASE_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0, "rest": 0.3})
+# A description of facts is compared with facts alone; key words may as well stand in the verdict.
+FACTS_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0})
+FACTS_CHARS = 60
+# What so large a share of all documents says (的, 应当; 被告人) tells little between them and costs much of the time.
+COMMON_IN_ARTICLES = 0.3
+COMMON_IN_JUDGMENTS = 0.5
+CANDIDATES = 300
+# Tuned on the train part of STARD by cross-validation (see docs/legal.md); none of them knows a single law.
+PRIOR_WEIGHTS = (0.1, 0.05, 0.3)
+"""Of a law's level, of how many laws cite it, and of its size."""
+SIZE_CAP = 250
+SEMANTIC_WEIGHT = 1.25
+_CORE_KINDS = frozenset({LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION})
+
+
+def law_features(kind: LawKind, cited_by: int, article_count: int) -> tuple[float, float, float]:
+    """Return what makes a law likely to hold an answer at all: its level, how many laws cite it, how much it covers."""
+    size = math.log(max(1, min(article_count, SIZE_CAP))) / math.log(SIZE_CAP)
+    return float(kind in _CORE_KINDS), math.log1p(cited_by), size
+
+
+def law_prior(kind: LawKind, cited_by: int, article_count: int) -> float:
+    """Return how likely a law is to hold an answer at all."""
+    features = law_features(kind, cited_by, article_count)
+    return sum(weight * feature for weight, feature in zip(PRIOR_WEIGHTS, features, strict=True))
+
+
+class LegalIndex:
+    """An opened index. It never changes; safe to share between threads."""
+
+    def __init__(self, generation: Path) -> None:
+        self.generation = generation
+        self.store = LegalStore(generation)
+        if self.store.meta("ranking_version") != str(RANKING_VERSION):
+            self.store.close()
+            raise ConfigurationError(
+                "The ranking of the legal index is from another version of Qiusuo.", fix="Run: qiusuo legal rebuild"
+            )
+        self.names = NameTable.build((law.id, law.name) for law in self.store.laws.values())
+        self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS, ())
+        self._cases: RankingBackend = TantivyBackend(generation / "cases", CASE_FIELDS, CASE_FILTERS)
+        self._version_of = self.store.version_ids()
+        self._priors = {
+            version.id: law_prior(version.law.kind, self.store.cited_by[version.law.id], version.article_count)
+            for version in self.store.versions.values()
+        }
+        self._pages = {version.url: version for version in self.store.versions.values() if version.url}
+        self.vectors = Vectors.open(generation)
+        self.wording = fitted()
+
+    def close(self) -> None:
+        """Close the files."""
+        self.store.close()
+
+    def version_at(self, page: str) -> LawVersion | None:
+        """Return the version whose source named this page."""
+        return self._pages.get(page)
+
+    def versions_in_force(self, day: str) -> frozenset[int]:
+        """Return the versions that hold on ``day``: the newest of each law that is not repealed.
+
+        A law that only its source calls repealed, without a day or a reason, is among them: a note says so.
+        """
+        found: set[int] = set()
+        for law in self.store.laws.values():
+            version = in_force(self.store.versions_of(law.id), day)
+            if version is not None and not repealed(self.store.repeals.get(law.id), day):
+                found.add(version.id)
+        return frozenset(found)
+
+    def rank_articles(
+        self, question: str, limit: int, versions: Collection[int] | None = None, *, semantic: bool = True
+    ) -> list[Hit]:
+        """Return the articles that fit the words best, only those of the given versions."""
+        words = self.word_scores(question, max(CANDIDATES, limit))
+        near = self.vectors.nearness(question, CANDIDATES, words) if semantic and self.vectors is not None else {}
+        ranked: list[Hit] = []
+        for article_id in {**words, **near}:
+            version = self._version_of[article_id]
+            if versions is None or version in versions:
+                score = words.get(article_id, 0.0) + self._priors[version]
+                ranked.append(Hit(article_id, score + SEMANTIC_WEIGHT * near.get(article_id, 0.0)))
+        ranked.sort(key=lambda hit: (-hit.score, hit.id))
+        return ranked[:limit]
+
+    def word_scores(self, question: str, limit: int) -> dict[int, float]:
+        """Return the articles that share words with a question, with their scores relative to the best."""
+        return self.scores_of(widened(question, self.wording), limit)
+
+    def scores_of(
+        self, words: Mapping[str, float], limit: int, weights: Mapping[str, float] = ARTICLE_WEIGHTS
+    ) -> dict[int, float]:
+        """Return the same for weighted words and weighted fields."""
+        rare = self._articles.without_common(words, "text", COMMON_IN_ARTICLES)
+        found = self._articles.search(rare, weights, limit)
+        return {hit.id: hit.score / found[0].score for hit in found}
+
+    def prior_of(self, article_id: int) -> float:
+        """Return the prior of the law that an article stands in."""
+        return self._priors[self._version_of[article_id]]
+
+    def rank_cases(self, words: str, limit: int, case_type: str = "") -> list[Hit]:
+        """Return the judgments that fit the words best, only those of a type if one is given."""
+        filters = {"type": case_type} if case_type else None
+        if len(words) > FACTS_CHARS:
+            said = dict.fromkeys(fact_tokens(words) or tokens(words), 1.0)
+            facts = self._cases.without_common(said, "facts", COMMON_IN_JUDGMENTS)
+            return self._cases.search(facts, FACTS_WEIGHTS, limit, filters)
+        return self._cases.search(widened(words, {}), CASE_WEIGHTS, limit, filters)
+
+
+class IndexHandle:
+    """The index of a folder, opened on first use and again when a new generation is published."""
+
+    def __init__(self, folder: IndexFolder, today: Callable[[], date] = date.today) -> None:
+        self.folder = folder
+        self.today = today
+        self._lock = threading.Lock()
+        self._opened: LegalIndex | None = None
+
+    def is_there(self) -> bool:
+        """Tell whether an index has been built."""
+        return self.folder.current() is not None
+
+    def get(self) -> LegalIndex:
+        """Return the current index.
+
+        Raises:
+            ConfigurationError: there is none, or it cannot be used; the fix says what to run.
+        """
+        generation = self.folder.current()
+        if generation is None:
+            raise ConfigurationError(
+                f"There is no legal index in {self.folder.root}.",
+                fix="Run: qiusuo legal install (statutes), or qiusuo legal import PATH.",
+            )
+        with self._lock:
+            if self._opened is None or self._opened.generation != generation:
+                # The former one is left to those who still read it.
+                self._opened = self._open(generation)
+            return self._opened
+
+    def _open(self, generation: Path) -> LegalIndex:
+        try:
+            return LegalIndex(generation)
+        except ConfigurationError:
+            # Writers may have published so often meanwhile that this one is gone.
+            newer = self.folder.current()
+            if newer is None or newer == generation:
+                raise
+            return LegalIndex(newer)

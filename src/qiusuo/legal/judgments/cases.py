@@ -1,0 +1,137 @@
+"""``caseSearch`` and ``caseDetail``: judgments by 案号 or by words, with personal data masked."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from datetime import date
+
+from qiusuo.errors import InvalidQuery
+from qiusuo.legal.answers.regulations import DEFAULT_LIMIT, MAX_LIMIT, check_day, check_query
+from qiusuo.legal.answers.results import NO_CASE, CaseResult, LegalAnswer
+from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.judgments.judgment_text import CASE_TYPES, case_number
+from qiusuo.legal.judgments.privacy import mask_case
+from qiusuo.legal.models import Case
+from qiusuo.legal.reading.numbers import folded
+from qiusuo.text import truncate
+
+SUMMARY_CHARS = 300
+VERDICT_CHARS = 300
+# How many hits are looked at when court or date filter them afterwards.
+FILTERED_CANDIDATES = 2000
+Answer = LegalAnswer[CaseResult]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFilters:
+    """What a judgment must be; empty fields do not filter."""
+
+    case_type: str = ""
+    court: str = ""
+    date_from: str = ""
+    date_to: str = ""
+
+    def checked(self) -> CaseFilters:
+        """Return the filters in their usual form.
+
+        Raises:
+            InvalidQuery: the type is none of ours, or a day is no day.
+        """
+        kind = next((known for known in CASE_TYPES if known in self.case_type or self.case_type == known[:2]), "")
+        if self.case_type and not kind:
+            raise InvalidQuery(f"Unknown caseType {self.case_type!r}.", fix=f"Use one of: {', '.join(CASE_TYPES)}.")
+        today = date.min
+        return CaseFilters(
+            kind,
+            "".join(self.court.split()),
+            check_day(self.date_from, today, "dateFrom") if self.date_from else "",
+            check_day(self.date_to, today, "dateTo") if self.date_to else "",
+        )
+
+    def admits(self, court: str, day: str) -> bool:
+        """Tell whether a judgment fits; one without a date does not fit a range of dates."""
+        if self.court and self.court not in court:
+            return False
+        if (self.date_from or self.date_to) and not day:
+            return False
+        return (not self.date_from or day >= self.date_from) and (not self.date_to or day <= self.date_to)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSearch:
+    """Answers from one index; ``masked`` hides personal data."""
+
+    index: LegalIndex
+    masked: bool = True
+
+    def search(self, query: str, filters: CaseFilters | None = None, limit: int = DEFAULT_LIMIT) -> Answer:
+        """Find judgments by their 案号, else by words.
+
+        Raises:
+            InvalidQuery: the query or a filter cannot be used.
+        """
+        started = time.perf_counter()
+        words = check_query(query, limit)
+        wanted = (filters or CaseFilters()).checked()
+        count = min(limit, MAX_LIMIT)
+        number = case_number(words)
+        answer = self._by_number(words, number, wanted) if number else self._by_words(words, wanted, count)
+        elapsed = round((time.perf_counter() - started) * 1000)
+        return replace(answer, results=answer.results[:count], search_time=elapsed)
+
+    def detail(self, reference: str) -> Answer:
+        """Return the whole document of a judgment, by its 案号 or by the id of a result.
+
+        Raises:
+            InvalidQuery: the reference is empty.
+        """
+        words = check_query(reference, 1)
+        if folded(words).isdecimal():
+            case = self.index.store.case(int(folded(words)[:15]))
+            found = [case] if case else []
+        else:
+            found = self.index.store.cases_by_number(case_number(words) or words)
+        notes = () if found else (f"索引中没有案号或编号为“{words}”的裁判文书。",)
+        return Answer(words, tuple(self._result(case, whole=True) for case in found), notes, final=bool(found))
+
+    def _by_number(self, query: str, number: str, wanted: CaseFilters) -> Answer:
+        known = self.index.store.cases_by_number(number)
+        found = [
+            case for case in known if wanted.admits(case.court, case.date) and wanted.case_type in {"", case.case_type}
+        ]
+        if found:
+            return Answer(query, tuple(self._result(case) for case in found), final=True)
+        if known:
+            return Answer(query, (), (f"案号为 {number} 的裁判文书不符合所给的案件类型、法院或日期条件。",), final=True)
+        return Answer(query, (), (f"索引中没有案号为 {number} 的裁判文书。",))
+
+    def _by_words(self, query: str, wanted: CaseFilters, count: int) -> Answer:
+        narrowed = bool(wanted.court or wanted.date_from or wanted.date_to)
+        hits = self.index.rank_cases(query, FILTERED_CANDIDATES if narrowed else count, wanted.case_type)
+        if narrowed:
+            facts = self.index.store.case_facts(hit.id for hit in hits)
+            hits = [hit for hit in hits if wanted.admits(*facts[hit.id])]
+        hits = hits[:count]
+        cases = self.index.store.cases_by_id([hit.id for hit in hits])
+        results = (replace(self._result(case), score=hit.score) for case, hit in zip(cases, hits, strict=True))
+        notes = () if hits else (NO_CASE,)
+        return Answer(query, tuple(results), notes)
+
+    def _result(self, case: Case, *, whole: bool = False) -> CaseResult:
+        shown = mask_case(case) if self.masked else case
+        return CaseResult(
+            case_number=shown.number,
+            case_name=shown.name,
+            court=shown.court,
+            date=shown.date,
+            case_type=shown.case_type,
+            summary=truncate(" ".join((shown.facts or shown.text).split()), SUMMARY_CHARS),
+            verdict=shown.verdict if whole else truncate(" ".join(shown.verdict.split()), VERDICT_CHARS),
+            url=shown.url,
+            id=str(shown.id),
+            cause=shown.cause,
+            procedure=shown.procedure,
+            source=shown.source,
+            text=shown.text if whole else "",
+        )

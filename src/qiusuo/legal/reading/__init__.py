@@ -1,0 +1,1 @@
+"""Reading the writing of the law: names, numbers, references, dates, editions."""

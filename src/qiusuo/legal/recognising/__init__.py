@@ -1,0 +1,1 @@
+"""Recognising questions of law without opening an index."""

@@ -1,0 +1,22 @@
+"""How much of the law a question asks for."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qiusuo.legal.reading.references import find_references
+
+MOST_ARTICLES: Final = 20
+_ROOM_FOR_AMENDMENTS: Final = 5
+
+
+def results_for(question: str, usual: int) -> int:
+    """Return how many results to ask for: as many as usual, or all the articles that the question names."""
+    named = find_references(question, lambda _name: ())
+    count = sum(1 + (one.last.number - one.number.number if one.last else 0) for one in named)
+    return max(usual, min(count + _ROOM_FOR_AMENDMENTS, MOST_ARTICLES)) if count > 1 else usual
+
+
+def names_articles(question: str) -> bool:
+    """Tell whether a question names an article."""
+    return bool(find_references(question, lambda _name: ()))

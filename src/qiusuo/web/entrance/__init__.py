@@ -1,0 +1,1 @@
+"""What stands before every endpoint: connections, tokens, other sites, hang-ups."""

@@ -1,0 +1,156 @@
+"""Who comes in with a token, and what becomes of wrong ones: they are answered late, counted, and told of in the log.
+
+A right token is served whatever else comes from its address. Behind a proxy everybody has the same one, so if wrong
+tokens could close the door, any stranger could lock the others out. Nothing is given away by that: guessing is hopeless
+because tokens are long (``server_settings.py`` sees to it), and here it becomes slow and seen as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+from starlette.types import Scope
+
+from qiusuo.web.entrance.auth import Tokens, network_of, unauthorized
+from qiusuo.web.errors import Refusal
+from qiusuo.web.metrics import Metrics
+
+logger = logging.getLogger(__name__)
+
+WINDOW_SECONDS: Final = 60.0
+AT_ONCE: Final = 20
+"""Wrong tokens of an address in a window that are answered at once: people mistype, programs are set up wrongly."""
+MOST: Final = 60
+"""More than these are answered with 429."""
+LATE_SECONDS: Final = 2.0
+WAITING: Final = 2048
+"""How many may wait for their late answer; who finds no place is answered at once, and hung up on."""
+ADDRESSES: Final = 4096
+LINES: Final = 30
+"""Addresses that the log names in a window; the others it only counts."""
+
+Later = Callable[[float, Callable[[], None]], object]
+"""Calls something in so many seconds."""
+
+
+@dataclass(slots=True)
+class _Caller:
+    since: float
+    wrong: int = 0
+
+
+class Door:
+    """Lets in those with a token. Every server has one, also for tokens that stand in a body."""
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        metrics: Metrics,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        later: Later | None = None,
+    ) -> None:
+        self._tokens = tokens
+        self._metrics = metrics
+        self._clock = clock
+        self._sleep = sleep
+        # The one that was wrong longest ago comes first.
+        self._callers: OrderedDict[str, _Caller] = OrderedDict()
+        self._waiting = 0
+        self._log = _Log(later or _on_this_loop)
+
+    async def user(self, token: str | None, scope: Scope) -> str:
+        """Return whose token it is.
+
+        Raises:
+            Refusal: nobody's; after a while, where there were many from that address.
+        """
+        user = self._tokens.user(token)
+        if user is not None:
+            return user
+        if not token:  # nothing was guessed
+            raise unauthorized()
+        raise await self._refusal(address_of(scope))
+
+    async def _refusal(self, address: str) -> Refusal:
+        caller = self._caller(address)
+        caller.wrong += 1
+        self._log.wrong(address)
+        over = caller.wrong > MOST
+        self._metrics.wrong_token(limited=over)
+        left = max(round(caller.since + WINDOW_SECONDS - self._clock()), 1)
+        if caller.wrong <= AT_ONCE:
+            return unauthorized()
+        if self._waiting >= WAITING:
+            return _too_many(left, hang_up=True)
+        self._waiting += 1
+        try:
+            await self._sleep(LATE_SECONDS)
+        finally:
+            self._waiting -= 1
+        return _too_many(left) if over else unauthorized()
+
+    def _caller(self, address: str) -> _Caller:
+        now = self._clock()
+        caller = self._callers.setdefault(address, _Caller(now))
+        self._callers.move_to_end(address)
+        if now - caller.since >= WINDOW_SECONDS:
+            caller.since, caller.wrong = now, 0
+        if len(self._callers) > ADDRESSES:
+            self._callers.popitem(last=False)
+        return caller
+
+
+class _Log:
+    """Tells of wrong tokens: of an address at once, and a minute later how many they were."""
+
+    def __init__(self, later: Later) -> None:
+        self._later = later
+        self._counts: dict[str, int] = {}
+        self._unnamed = 0
+
+    def wrong(self, address: str) -> None:
+        if not self._counts:
+            self._later(WINDOW_SECONDS, self._sum_up)
+        if address in self._counts:
+            self._counts[address] += 1
+        elif len(self._counts) < LINES:
+            self._counts[address] = 1
+            logger.warning("a wrong token was sent from %s", address)
+        else:
+            self._unnamed += 1
+
+    def _sum_up(self) -> None:
+        for address, count in self._counts.items():
+            if count > 1:
+                logger.warning("%d wrong tokens were sent from %s within a minute", count, address)
+        if self._unnamed:
+            logger.warning("%d wrong tokens were sent from other addresses within a minute", self._unnamed)
+        self._counts, self._unnamed = {}, 0
+
+
+def _on_this_loop(seconds: float, call: Callable[[], None]) -> None:
+    asyncio.get_running_loop().call_later(seconds, call)
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address that wrong tokens are counted by."""
+    client = scope.get("client")
+    return network_of(client[0]) if client else "local"
+
+
+def _too_many(seconds: int, *, hang_up: bool = False) -> Refusal:
+    return Refusal(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "This token is not one of this server's, and too many wrong ones come from this address.",
+        fix="Send a token of QIUSUO_TOKENS: a right one is served at any time.",
+        headers={**unauthorized().headers, "Retry-After": str(seconds)} | ({"Connection": "close"} if hang_up else {}),
+    )

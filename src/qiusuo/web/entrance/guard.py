@@ -1,0 +1,187 @@
+"""What stands before every endpoint: who may call, from where, and how much may be sent.
+
+Plain ASGI, one layer, so that it costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from http import HTTPMethod, HTTPStatus
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from qiusuo.server_settings import ServerSettings, host_key, is_loopback
+from qiusuo.web.entrance.auth import bearer_token
+from qiusuo.web.entrance.door import Door
+from qiusuo.web.entrance.sites import OtherSites, opens_page
+from qiusuo.web.errors import Refusal
+from qiusuo.web.metrics import Metrics
+from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
+from qiusuo.web.openai.errors import refusal_shape
+from qiusuo.web.route import json_answer
+
+MAX_BODY_BYTES: Final = 64 * 1024
+MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
+"""For OpenAI's endpoints: their clients send the whole conversation each time."""
+OPEN_PATHS: Final = frozenset({"/healthz", "/livez", "/readyz"})
+"""Need no token. Nor do pages to be read: the one that asks for the token must be there first."""
+LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
+"""Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
+
+_LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
+_METHODS: Final = frozenset(HTTPMethod)
+_HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_POLICY: Final = b"content-security-policy"
+_NOTHING: Final = (_POLICY, b"default-src 'none'; frame-ancestors 'none'")
+"""For what is no page: shown as one all the same, it can do nothing."""
+_PARTS: Final = "/page/"
+"""Of the page: they say it themselves where it matters; scripts and styles are many, and obey the page's policy."""
+_POLICY_VIOLATION: Final = 1008
+
+Headers = Mapping[bytes, bytes]
+
+
+def known_hosts(settings: ServerSettings) -> frozenset[str] | None:
+    """Return the names by which the server may be called; None: by any.
+
+    On loopback a foreign name means that a web page points its own name here to read what only this machine may (DNS
+    rebinding).
+    """
+    named = frozenset(settings.allowed_hosts or ())
+    if is_loopback(settings.host):
+        return _LOCAL_NAMES | named | {host_key(settings.host)}
+    return _LOCAL_NAMES | named if named else None
+
+
+def _cross_site() -> Refusal:
+    return Refusal(
+        HTTPStatus.FORBIDDEN,
+        "Another web site has made the browser send this request.",
+        fix="Type the address or call it from a program; or set QIUSUO_TOKENS and send a token.",
+    )
+
+
+def _largest(path: str) -> int:
+    return MAX_CONVERSATION_BYTES if path.startswith(OPENAI_PREFIX) else MAX_BODY_BYTES
+
+
+def _too_large(limit: int) -> Refusal:
+    return Refusal(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        f"The request's body is larger than {limit // 1024} KiB.",
+        # What is still on its way is not read.
+        headers={"Connection": "close"},
+    )
+
+
+def _wrong_host() -> Refusal:
+    return Refusal(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        "This server is not called by that host name.",
+        fix="Use localhost, or add the name to QIUSUO_ALLOWED_HOSTS.",
+    )
+
+
+class Guard:
+    """The layer around the app. ``paths`` are those that metrics name besides the documented ones.
+
+    Without a ``door`` nobody needs a token.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: frozenset[str] | None,
+        door: Door | None,
+        metrics: Metrics,
+        paths: frozenset[str] = frozenset(),
+    ) -> None:
+        self._app = app
+        self._paths = paths
+        self._hosts = hosts
+        self._sites = OtherSites((hosts or frozenset()) - _LOCAL_NAMES)
+        self._door = door
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or answer it here."""
+        if scope["type"] == "websocket":  # there are none, and an unguarded one must not come in unnoticed
+            await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = list(message.get("headers", ()))
+                said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
+                policy = () if said else (_NOTHING,)
+                message["headers"] = [*own, *_HEADERS, *policy]
+                # Not every word that strangers can think of becomes a time series.
+                method = scope["method"] if scope["method"] in _METHODS else "other"
+                self._metrics.request_ended(self._route(scope), method, message["status"])
+            await send(message)
+
+        headers = dict(scope["headers"])
+        refusal = await self._refusal(scope, headers)
+        if refusal is not None:
+            answer = json_answer(refusal_shape(refusal, scope["path"]), refusal.http_status, refusal.headers)
+            await answer(scope, receive, send_marked)
+            return
+        # With a length the server itself sees to it that no more is sent.
+        inner = receive if b"content-length" in headers else _capped(receive, _largest(scope["path"]))
+        await self._app(scope, inner, send_marked)
+
+    def _route(self, scope: Scope) -> str:
+        route: str | None = getattr(scope.get("route"), "path", None)
+        # Never the path as such: there are as many as strangers can think of.
+        return route or (scope["path"] if scope["path"] in self._paths else "other")
+
+    async def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        # Whoever watches the server calls it by its address, or by no name at all.
+        if self._hosts is not None and scope["path"] not in OPEN_PATHS and _name_of(host) not in self._hosts:
+            return _wrong_host()
+        harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
+        if self._door is None:
+            # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
+            if self._sites.forged(scope, host, headers, harmless=harmless):
+                return _cross_site()
+            client = scope.get("client")
+            scope.setdefault("state", {})["user"] = client[0] if client else "local"
+        elif not harmless:
+            token = bearer_token(headers.get(b"authorization"))
+            if token or scope["path"] not in LATE_PATHS:
+                try:
+                    scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
+                except Refusal as refusal:
+                    return refusal
+        length = headers.get(b"content-length", b"0")
+        limit = _largest(scope["path"])
+        return _too_large(limit) if not length.isdigit() or int(length) > limit else None
+
+
+def _name_of(host: str) -> str:
+    """Return the name in a ``Host`` header, without its port; empty where there is none."""
+    found = _HOST.fullmatch(host)
+    return host_key(found[1]) if found else ""
+
+
+def _capped(receive: Receive, limit: int) -> Receive:
+    """Count what comes in pieces."""
+    taken = 0
+
+    async def receive_capped() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > limit:
+            raise _too_large(limit)
+        return message
+
+    return receive_capped

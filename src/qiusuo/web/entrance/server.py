@@ -1,0 +1,99 @@
+"""The server around the app: uvicorn with bounds on connections, and a stop in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from functools import partial
+from types import FrameType
+from typing import Any, Final, cast
+
+import uvicorn
+
+from qiusuo.web.app import QiusuoApp
+from qiusuo.web.entrance.connections import BoundedProtocol, OpenConnections, Refusals
+
+logger = logging.getLogger(__name__)
+
+# Searches end by themselves after SEARCH_TIMEOUT; longer than this nobody waits for a server to stop.
+SHUTDOWN_SECONDS: Final = 10
+# What is being answered may still become whole in this time; then it is stopped in good order.
+ANSWER_SECONDS: Final = 3
+_POLL_SECONDS: Final = 0.05
+# Files that are no connections of clients: those to engines, models, databases, the index, the log.
+_OWN_FILES: Final = 384
+
+
+class Server(uvicorn.Server):
+    """Serves the app until told to stop."""
+
+    def __init__(self, app: QiusuoApp, *, access_log: bool = False, **options: Any) -> None:
+        settings = app.backend.settings
+        most = min(settings.max_connections, _room_for_connections())
+        if most < settings.max_connections:
+            logger.warning("only %d connections fit: raise the limit of open files (ulimit -n)", most)
+        everybody = OpenConnections(
+            most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused)
+        )
+        config = uvicorn.Config(
+            app,
+            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody)),
+            ws="none",
+            log_config=None,  # as all of the program logs
+            access_log=access_log,
+            log_level="info" if access_log else "warning",
+            server_header=False,
+            # The client's address is what limits count by: nobody may write another one into a header.
+            proxy_headers=False,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            **options,
+        )
+        super().__init__(config)
+        self._app = app
+        logging.getLogger("uvicorn.access").addFilter(_without_query)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Hear a signal; from here on the server says that it is not ready any more."""
+        self._app.stopping()
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop. The port stays open while answers become whole, so that whoever asks hears what goes on."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + ANSWER_SECONDS
+        # A signal may force the exit, which sets no event.
+        while self._app.is_answering() and loop.time() < end and not self.force_exit:  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
+        if self._app.is_answering():
+            logger.warning("told to stop: answers that are not whole after %d s are broken off", ANSWER_SECONDS)
+        # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
+        self._app.stop_streams()
+        await super().shutdown(sockets)
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Take out of a line of the access log what people search for."""
+    if isinstance(record.args, tuple):
+        cut = (each.partition("?")[0] if isinstance(each, str) else each for each in record.args)
+        record.args = tuple(cut)
+    return True
+
+
+def _room_for_connections() -> int:
+    """Return how many connections the limit of open files leaves, which is raised as far as this user may."""
+    if os.name != "posix":
+        return 1 << 16
+    import resource  # noqa: PLC0415 - POSIX has it
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+        except (ValueError, OSError):  # macOS takes no unlimited one
+            logger.debug("the limit of open files stays at %d", soft)
+    if soft == resource.RLIM_INFINITY:
+        return 1 << 20
+    return max(soft - _OWN_FILES, soft // 2)

@@ -1,0 +1,1 @@
+"""The door for programs that speak OpenAI's protocol."""

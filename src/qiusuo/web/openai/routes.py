@@ -1,0 +1,288 @@
+"""``/v1/chat/completions`` and ``/v1/models`` in OpenAI's shape, so that programs can use Qiusuo as a model.
+
+Nothing is kept: every request brings its conversation along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from qiusuo.chat.chat import Turn
+from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
+from qiusuo.chat.models.tuned import tuned
+from qiusuo.chat.sessions.conversations import Conversations
+from qiusuo.errors import SearchError
+from qiusuo.web.backend import Backend, Extension
+from qiusuo.web.chat import owner_of
+from qiusuo.web.entrance.guard import MAX_BODY_BYTES
+from qiusuo.web.entrance.hangup import ClientGone, HangUp
+from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
+from qiusuo.web.openai.errors import ApiError, error_shape, stopping, turn_failed, unknown_model
+from qiusuo.web.openai.request import MODELS, THOUGHT_END, read_conversation
+from qiusuo.web.openai.shape import PING, Completion, error_event, model_shape, models_shape
+from qiusuo.web.route import json_answer, user_of
+
+logger = logging.getLogger(__name__)
+
+PING_SECONDS: Final = 10.0
+"""How long a client hears nothing. Until then a failure still has a status of its own."""
+_STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def openai_extension(backend: Backend, *, ping_seconds: float = PING_SECONDS) -> Extension:
+    """Return the endpoints; they answer with the chat that ``chat_extension`` has left behind."""
+    api = OpenAiRoutes(backend, ping_seconds)
+    return Extension(api.routes(), stop=api.stop, answering=lambda: api.answering)
+
+
+class OpenAiRoutes:
+    """The endpoints over the chat of one server."""
+
+    def __init__(self, backend: Backend, ping_seconds: float) -> None:
+        self._backend = backend
+        self._conversations: Conversations = backend.parts["conversations"]
+        self._ping_seconds = ping_seconds
+        self._running: set[Following] = set()
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        table: list[tuple[str, str, Handler]] = [
+            ("/v1/chat/completions", "POST", self.complete),
+            ("/v1/models", "GET", self.models),
+            ("/v1/models/{model}", "GET", self.model),
+        ]
+        return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
+
+    @property
+    def answering(self) -> bool:
+        """Whether a turn runs."""
+        return bool(self._running)
+
+    def stop(self) -> None:
+        """Break off every turn that runs; its client gets what there is of the answer."""
+        for following in tuple(self._running):
+            following.turn.break_off()
+
+    async def models(self, _request: Request) -> Response:
+        """List the models."""
+        return json_answer(models_shape())
+
+    async def model(self, request: Request) -> Response:
+        """Return one model."""
+        name = request.path_params["model"]
+        if name not in MODELS:
+            raise unknown_model(name)
+        return json_answer(model_shape(name))
+
+    async def complete(self, request: Request) -> Response:
+        """Answer the last message of a conversation."""
+        if self._backend.life.stopping:
+            raise stopping()
+        raw, user = await request.body(), user_of(request)
+        if len(raw) > MAX_BODY_BYTES:
+            # Megabytes take a while to read, in which the streams of others must not stand still.
+            body, ask, memory = await asyncio.to_thread(read_conversation, raw, user)
+        else:
+            body, ask, memory = read_conversation(raw, user)
+        turn = tuned(self._conversations.chat, body.wishes).turn(ask, memory)
+        completion = Completion(
+            body.model,
+            ask,
+            turn,
+            references=body.references is not False,
+            include_usage=bool(body.stream_options and body.stream_options.include_usage),
+        )
+        following = self._follow(turn, owner_of(request))
+        try:
+            with HangUp(request.receive):
+                if not body.stream:
+                    return json_answer(completion.whole(await _answer(following)))
+                begun = await _begun(following, self._ping_seconds)
+        except BaseException:  # whatever it is, a hang-up too, nobody will read the answer any more
+            await following.aclose()
+            raise
+        return TurnStream(following, _chunks(completion, following, begun, self._ping_seconds))
+
+    def _follow(self, turn: Turn, owner: str) -> Following:
+        """Begin a turn.
+
+        Raises:
+            SearchError: too many are being answered.
+        """
+        places = self._conversations.places
+        places.take(owner)
+        following = Following(turn)
+        self._running.add(following)
+
+        def ended() -> None:
+            self._running.discard(following)
+            places.give_back(owner)
+
+        following.when_ended(ended)
+        return following
+
+
+class Following:
+    """The events of a turn, which runs until it has ended or nobody follows it any more."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self._queue: asyncio.Queue[Event] = asyncio.Queue()
+        self._task = asyncio.create_task(self._run())
+
+    def when_ended(self, callback: Callable[[], object]) -> None:
+        """Call back once the turn has ended."""
+        self._task.add_done_callback(lambda _task: callback())
+
+    async def next(self, seconds: float | None = None) -> list[Event]:
+        """Return what has happened since the last call, nothing if that is nothing for so many seconds."""
+        events: list[Event] = []
+        try:
+            if self._queue.empty():
+                async with asyncio.timeout(seconds):
+                    events.append(await self._queue.get())
+        except TimeoutError:
+            return events
+        while not self._queue.empty():
+            events.append(self._queue.get_nowait())
+        return events
+
+    async def aclose(self) -> None:
+        """Stop model and search, and wait until their connections are closed."""
+        self.turn.stop()
+        await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        try:
+            async with aclosing(self.turn.events()) as events:
+                async for event in events:
+                    self._queue.put_nowait(event)
+        except Exception:  # the turn has ended with Done, so the client is told; this is for who runs the server
+            logger.exception("a turn has failed")
+
+
+class TurnStream(StreamingResponse):
+    """Streams an answer; however that ends, the turn does not go on without it."""
+
+    def __init__(self, following: Following, chunks: AsyncIterator[bytes]) -> None:
+        super().__init__(chunks, media_type="text/event-stream", headers=_STREAM_HEADERS)
+        self._following = following
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._following.aclose()
+
+
+async def _answer(following: Following) -> Done:
+    """Wait for the whole answer.
+
+    Raises:
+        ApiError: there is none.
+    """
+    while True:
+        for event in await following.next():
+            if isinstance(event, Done):
+                return _good(event, following)
+
+
+async def _begun(following: Following, seconds: float) -> list[Event]:
+    """Return the events up to the first text; fewer where that takes so long that the client must hear something.
+
+    Raises:
+        ApiError: the turn has failed before it had any text.
+    """
+    events: list[Event] = []
+    try:
+        async with asyncio.timeout(seconds):
+            while not any(isinstance(event, Delta | Done) for event in events):
+                events += await following.next()
+    except TimeoutError:
+        return events
+    if not any(isinstance(event, Delta) for event in events):
+        _good(next(event for event in events if isinstance(event, Done)), following)
+    return events
+
+
+async def _chunks(
+    completion: Completion, following: Following, begun: list[Event], ping_seconds: float
+) -> AsyncGenerator[bytes]:
+    yield completion.beginning()
+    events, streamed, news = begun, list[str](), News()
+    while True:
+        text = news.of(events)
+        if text:
+            streamed.append(text)
+            yield completion.piece(text)
+        done = next((event for event in events if isinstance(event, Done)), None)
+        if done is not None:
+            break
+        events = await following.next(ping_seconds)
+        if not events:
+            yield PING
+    try:
+        _good(done, following)
+    except ApiError as error:
+        yield error_event(error_shape(error))
+        return
+    for chunk in completion.ending("".join(streamed), done):
+        yield chunk
+
+
+class News:
+    """What a stream has to go on with.
+
+    A thought that is retracted before it was sent is left out. One that is out already ends as it would have ended in
+    the stream of the model's own server.
+    """
+
+    def __init__(self) -> None:
+        self._sent = 0  # of the answer: thoughts that were sent and then retracted are no part of it
+
+    def of(self, events: list[Event]) -> str:
+        """Return the text that the events add to the stream: pieces that came together go in one chunk."""
+        thought_end = text = ""
+        for event in events:
+            match event:
+                case Delta():
+                    text += event.text
+                case Retraction():
+                    if self._sent > len(event.answer):
+                        thought_end, self._sent = THOUGHT_END, len(event.answer)
+                    text = event.answer[self._sent :]
+        self._sent += len(text)
+        return thought_end + text
+
+
+def _good(done: Done, following: Following) -> Done:
+    if done.finish == SERVER_STOPPING and not done.answer:
+        raise stopping()  # clients ask again by themselves then, and another server answers
+    if done.state is TurnState.FAILED:
+        raise turn_failed(following.turn.record.notices)
+    return done
+
+
+def answered(handler: Handler) -> Handler:
+    """Return the handler with its errors in OpenAI's shape."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except SearchError as error:
+            return json_answer(error_shape(error), status_of(error), headers_of(error))
+        except ClientGone:
+            return Response(status_code=CLIENT_GONE)
+
+    return answer

@@ -1,0 +1,1 @@
+"""The chat page, the documentation and the root."""

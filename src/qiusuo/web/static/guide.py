@@ -1,0 +1,190 @@
+"""The documentation under ``/docs``: the Markdown files that come with the package, as plain pages of our own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+from http import HTTPStatus
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from qiusuo.web.static.page import StaticFile, page_files
+
+_HERE: Final = Path(__file__)
+# In an installed package in the folder above, in the repository at its root.
+FOLDERS: Final = (_HERE.parents[1] / "docs", _HERE.parents[4] / "docs")
+FIRST: Final = (
+    "usage", "deployment", "troubleshooting", "configuration", "engines", "tools", "chat", "native-search",
+    "openai-api", "citations", "legal", "google", "api", "cli",
+)  # fmt: skip
+API: Final = "api"
+_CHINESE: Final = ".zh-CN"
+_HTML: Final = "text/html; charset=utf-8"
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}")
+_ANCHOR: Final = re.compile(r'<a id="([\w.-]+)"></a>')
+_COMMENT: Final = re.compile(r"^<!--.*?-->\n?", re.DOTALL | re.MULTILINE)
+_OTHER_PAGE: Final = re.compile(r"([a-z][a-z0-9-]*)(\.zh-CN)?\.md(#.*)?")
+_WORDS: Final = {
+    "zh": ("求索文档", "回到对话", "没有这一页", "接口", "机器可读的完整描述", "文档没有随这个安装一起提供", "说明"),
+    "en": ("Qiusuo docs", "Back to the chat", "There is no such page", "API", "The whole description, for machines",
+           "The documentation is not part of this installation", "What it does"),
+}  # fmt: skip
+
+
+def docs_folder() -> Path | None:
+    """Return where the documentation is; None where it was not installed."""
+    return next((folder for folder in FOLDERS if (folder / "usage.md").is_file()), None)
+
+
+def doc_names(folder: Path) -> list[str]:
+    """Return the pages that there are, the ones for users first."""
+    found = {path.name.partition(".")[0] for path in folder.glob("*.md")} | {API}
+    found = {name for name in found if _NAME.fullmatch(name)}
+    return [*(name for name in FIRST if name in found), *sorted(found.difference(FIRST))]
+
+
+async def docs_page(request: Request) -> Response:
+    """Show a page of the documentation, in Chinese where the reader reads it."""
+    language = _language(request)
+    name = request.path_params.get("name", "")
+    folder = docs_folder()
+    if folder is None:
+        body, status = _absent(language), HTTPStatus.NOT_FOUND
+    elif name == API:
+        body, status = _api(request.app.openapi(), language), HTTPStatus.OK
+    else:
+        text = _read(folder, name or "usage", language)
+        body = _render(text) if text else f"<h1>{_WORDS[language][2]}</h1>"
+        status = HTTPStatus.OK if text else HTTPStatus.NOT_FOUND
+    whole = _frame(body, _menu(folder, name or "usage", language), language)
+    answer = StaticFile.of(whole.encode(), _HTML).answer(request)
+    if status is not HTTPStatus.OK:
+        answer.status_code = status
+    return answer
+
+
+def docs_routes() -> list[Route]:
+    """Return the routes of the documentation."""
+    return [Route("/docs", docs_page, methods=["GET"]), Route("/docs/{name}", docs_page, methods=["GET"])]
+
+
+def _language(request: Request) -> str:
+    asked = request.query_params.get("lang") or request.headers.get("accept-language", "")
+    return "zh" if asked.lower().startswith("zh") else "en"
+
+
+def _read(folder: Path, name: str, language: str) -> str:
+    if name not in doc_names(folder):
+        return ""
+    chosen = folder / f"{name}{_CHINESE}.md"
+    if language != "zh" or not chosen.is_file():
+        chosen = folder / f"{name}.md"
+    return chosen.read_text(encoding="utf-8") if chosen.is_file() else ""
+
+
+@lru_cache(maxsize=64)
+def _render(text: str) -> str:
+    """Return Markdown as HTML, of which it may contain none itself."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(_COMMENT.sub("", text))
+    _name_headings(tokens)
+    for token in tokens:
+        if token.type in {"table_open", "fence", "code_block"}:
+            token.attrSet("tabindex", "0")  # it may have to be scrolled
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrs = dict(_link(str(child.attrGet("href") or "")))
+            elif child.type == "image":
+                child.type, child.tag, child.attrs = "text", "", {}
+    return str(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _name_headings(tokens: Sequence[Token]) -> None:
+    """Give headings the names that links use: those written before them, and the ones made of their words."""
+    seen: dict[str, int] = {}
+    for opening, inline in pairwise(tokens):
+        if opening.type != "heading_open":
+            continue
+        named = _ANCHOR.search(inline.content)
+        words = _ANCHOR.sub("", inline.content)
+        slug = re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
+        again = seen[slug] = seen.get(slug, -1) + 1
+        opening.attrSet("id", named[1] if named else f"{slug}-{again}" if again else slug)
+        if named and inline.children:
+            _drop_anchor(inline.children)
+
+
+def _drop_anchor(children: list[Token]) -> None:
+    for child in children:
+        child.content = _ANCHOR.sub("", child.content)
+
+
+def _link(target: str) -> dict[str, str | int | float]:
+    if target.startswith(("http://", "https://")):
+        return {"href": target, "target": "_blank", "rel": "noopener noreferrer"}
+    if target.startswith("#"):
+        return {"href": target}
+    page = _OTHER_PAGE.fullmatch(target)
+    if page:
+        return {"href": f"/docs/{page[1]}{'?lang=zh' if page[2] else ''}{page[3] or ''}"}
+    return {}  # leads out of the documentation: to files that are not here
+
+
+def _menu(folder: Path | None, current: str, language: str) -> str:
+    title, back, *_ = _WORDS[language]
+    lines = [f'<a class="home" href="/">{escape(back)}</a>']
+    for name in doc_names(folder) if folder else ():
+        mark = ' aria-current="page"' if name == current else ""
+        text = _WORDS[language][3] if name == API else _title(_read(folder, name, language)) if folder else name
+        lines.append(f'<a href="/docs/{name}?lang={language}"{mark}>{escape(text or name)}</a>')
+    other, words = ("en", "English") if language == "zh" else ("zh", "中文")
+    lines.append(f'<a class="language" href="?lang={other}" lang="{other}">{words}</a>')
+    return f'<nav aria-label="{escape(title)}">{"".join(lines)}</nav>'
+
+
+def _title(text: str) -> str:
+    heading = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return heading[1].replace("`", "") if heading else ""
+
+
+def _frame(body: str, menu: str, language: str) -> str:
+    root = page_files().root
+    heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
+    title = re.sub(r"<[^>]+>", "", heading[1]) if heading else ""
+    return (
+        f'<!doctype html><html lang="{"zh-CN" if language == "zh" else "en"}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{title} · {escape(_WORDS[language][0])}</title>"
+        f'<link rel="icon" href="{root}icon.svg" type="image/svg+xml">'
+        f'<link rel="stylesheet" href="{root}style.css"><link rel="stylesheet" href="{root}docs.css">'
+        f'<script src="{root}early.js"></script></head>'
+        f'<body><div class="docs">{menu}<main>{body}</main></div></body></html>'
+    )
+
+
+def _absent(language: str) -> str:
+    return f"<h1>{_WORDS[language][5]}</h1><p>pip install 'qiusuo[all]' · <code>qiusuo doctor</code></p>"
+
+
+def _api(document: dict[str, Any], language: str) -> str:
+    rows = [
+        f"<tr><td>{escape(method.upper())}</td><td><code>{escape(path)}</code></td>"
+        f"<td>{escape(str(operation.get('description') or operation.get('summary') or ''))}</td></tr>"
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+    return (
+        f'<h1>{_WORDS[language][3]}</h1><p>{_WORDS[language][4]}: <a href="/openapi.json">/openapi.json</a></p>'
+        '<div class="table" tabindex="0"><table><thead><tr><th>HTTP</th><th>URL</th>'
+        f"<th>{_WORDS[language][6]}</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
