@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from legal_samples import JUDGMENT
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.cases import CaseFilters, CaseSearch
 from qiusuo.legal.dates import all_days, read_day
@@ -12,8 +11,9 @@ from qiusuo.legal.index import IndexHandle
 from qiusuo.legal.judgments import build_case, case_number, case_type
 from qiusuo.legal.people import people_in
 from qiusuo.legal.privacy import mask_text, masked_name
+from tests.support.legal_samples import JUDGMENT
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 SEED_FIELDS = {"caseNumber", "caseName", "court", "date", "caseType", "summary", "verdict", "url"}
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from chat_world import SEARCH, Heard
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.context import Ask
@@ -29,6 +28,7 @@ from qiusuo.legal.names import KNOWN_REPEALS, SHORT_NAMES, name_key
 from qiusuo.legal.numbers import article_label
 from qiusuo.legal.recognise import STATUTE_NAMES, looks_legal
 from qiusuo.legal.regulations import RegulationSearch
+from tests.support.chat_world import SEARCH, Heard
 
 # What scripts/statutes.py has brought, else the user's own (read before the fixtures hide their settings).
 FOLDERS = (Path(__file__).parents[2] / ".cache" / "legal", legal_folder(os.environ))

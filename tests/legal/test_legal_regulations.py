@@ -11,7 +11,7 @@ from qiusuo.legal.paragraphs import paragraphs_of
 from qiusuo.legal.regulations import Answer, RegulationSearch
 from qiusuo.legal.results import RegulationResult
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 SEED_FIELDS = {"lawName", "articleNumber", "content", "effectiveDate", "source"}
 

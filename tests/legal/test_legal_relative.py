@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from legal_samples import build, opened
 from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.legal.relative import relative_references
 from qiusuo.legal.results import RegulationResult
 from qiusuo.tools.legal import regulations_text
+from tests.support.legal_samples import build, opened
 
 LAW = """\
 # 中华人民共和国果园法

