@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 from bench.table import Report
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 RUNS = 5
 CPU_MS = 1.0
@@ -19,9 +14,9 @@ def measure() -> Report:
     """Run everything and report."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - needs the tests' modules
 
-    from chromium import chrome_problem  # noqa: PLC0415
-    from page_speed import TOKENS, measure_stream, page_weight  # noqa: PLC0415
-    from page_world import PageWorld, launch, screen  # noqa: PLC0415
+    from tests.support.chromium import chrome_problem  # noqa: PLC0415
+    from tests.support.page_speed import TOKENS, measure_stream, page_weight  # noqa: PLC0415
+    from tests.support.page_world import PageWorld, launch, screen  # noqa: PLC0415
 
     report = Report(
         "Chat page",

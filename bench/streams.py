@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -61,8 +60,7 @@ def _add(report: Report, name: str, what: str, seconds: list[float]) -> None:
 def databases() -> Iterator[tuple[str, Any]]:
     """Give the databases that there are, each as a context with its address."""
     yield "SQLite", _sqlite()
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-    from postgres_process import PROGRAMS  # noqa: PLC0415 - its cluster serves the tests too
+    from tests.support.postgres_process import PROGRAMS  # noqa: PLC0415 - its cluster serves the tests too
 
     if PROGRAMS is not None:
         yield "PostgreSQL", _postgres()
@@ -76,7 +74,7 @@ def _sqlite() -> Iterator[str]:
 
 @contextmanager
 def _postgres() -> Iterator[str]:
-    from postgres_process import PostgresProcess  # noqa: PLC0415
+    from tests.support.postgres_process import PostgresProcess  # noqa: PLC0415
 
     cluster = PostgresProcess()
     try:

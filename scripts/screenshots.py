@@ -16,13 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, sync_playwright  # noqa: E402
 
-from page_world import PAGES, PageWorld, Screen, launch, screen, show  # noqa: E402
 from qiusuo.testing import Fault  # noqa: E402
-from scripted_model import Call, Reply  # noqa: E402
+from tests.support.page_world import PAGES, PageWorld, Screen, launch, screen, show  # noqa: E402
+from tests.support.scripted_model import Call, Reply  # noqa: E402
 
 QUESTION = "Python 3.14 有什么新变化？"
 ANSWER = """## Python 3.14 的主要变化

@@ -24,10 +24,10 @@ OLDEST = (3, 11)
 
 # System programs that tests use: program, Debian package, what is skipped without it.
 PROGRAMS = (
-    ("redis-server", "redis-server", "the tests with a real Redis (tests/test_redis.py, parts of tests/doctor)"),
+    ("redis-server", "redis-server", "the tests with a real Redis (parts of tests/pipeline and tests/doctor)"),
     ("chromium", "chromium", "the tests with a real browser (tests/browser, tests/page, parts of tests/engines)"),
-    ("npm", "npm", "the type check of the page, its rebuild and axe (tests/test_vendor.py, parts of tests/page)"),
-    ("postgres", "postgresql", "the tests with a real PostgreSQL (parts of tests/chat and tests/doctor)"),
+    ("npm", "npm", "the type check of the page, its rebuild and axe (parts of tests/project and tests/page)"),
+    ("postgres", "postgresql", "the tests with a real PostgreSQL (parts of tests/chat_store and tests/doctor)"),
 )
 # Debian keeps PostgreSQL's programs out of the path.
 PLACES = {"postgres": "usr/lib/postgresql/*/bin/postgres"}
@@ -112,19 +112,17 @@ def bring_for_tests(uv: str) -> "list[str]":
     """Bring what only the tests need; return what could not be had, and what is skipped without it."""
     problems = bring_programs()
     if not run(VENV / BIN / "python", ROOT / "scripts" / "searxng_env.py"):
-        problems.append(
-            "SearXNG could not be installed. Skipped without it: tests/test_real_searxng.py, parts of tests/doctor."
-        )
+        problems.append("SearXNG could not be installed. Skipped without it: parts of tests/engines and tests/doctor.")
     if not run(VENV / BIN / "python", ROOT / "scripts" / "smollm2.py", uv):
         problems.append(
-            "The small language model could not be had. Skipped without it: tests/chat/test_local_model.py, more."
+            "The small language model could not be had. Skipped without it: parts of tests/chat_models and tests/chat."
         )
     if not run(VENV / BIN / "python", ROOT / "scripts" / "statutes.py", uv):
         problems.append("The statutes could not be had. Skipped without them: tests/legal/test_legal_real_data.py.")
     npm = shutil.which("npm")
     if npm and not run(npm, "ci", "--no-audit", "--no-fund", "--silent", "--prefix", ROOT / "scripts" / "vendor"):
         problems.append(
-            "The page's tools could not be installed by npm. Skipped without them: parts of tests/test_vendor.py "
+            "The page's tools could not be installed by npm. Skipped without them: parts of tests/project "
             "and tests/page/test_access.py."
         )
     return problems

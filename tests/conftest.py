@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from chromium import browser
-from postgres_process import postgres
+from tests.support.chromium import browser
+from tests.support.postgres_process import postgres
 
 __all__ = ["browser", "postgres"]  # fixtures: one browser, one PostgreSQL for the whole run
 

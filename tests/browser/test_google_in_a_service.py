@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from chromium import always, with_chromium
 from qiusuo import SearchService
 from qiusuo.browser import Browser
 from qiusuo.config import Settings
@@ -17,6 +16,7 @@ from qiusuo.models import Outcome
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.google import Google
 from qiusuo.testing.providers.tavily import Tavily
+from tests.support.chromium import always, with_chromium
 
 pytestmark = with_chromium
 

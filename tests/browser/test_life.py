@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from chromium import LOOPBACK_ONLY, browser_settings, with_chromium
-from processes import family, is_renderer, on_linux, wait_until_gone
 from qiusuo.browser import Browser
 from qiusuo.browser import browser as browser_module
 from qiusuo.engines.base import EngineOptions
@@ -27,6 +25,8 @@ from qiusuo.http import HttpClient
 from qiusuo.models import Query
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.google import Google
+from tests.support.chromium import LOOPBACK_ONLY, browser_settings, with_chromium
+from tests.support.processes import family, is_renderer, on_linux, wait_until_gone
 
 pytestmark = [*with_chromium, on_linux]
 X = Query("x")

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from chromium import with_chromium
 from qiusuo.browser import Browser
 from qiusuo.engines.baidu import BaiduEngine
 from qiusuo.engines.bing_web import BingWebEngine
@@ -25,6 +24,7 @@ from qiusuo.engines.result_pages import ResultPageEngine
 from qiusuo.errors import Blocked, SearchError
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.testing import Answer, Provider, ProviderServer, Seen
+from tests.support.chromium import with_chromium
 
 FOLDER = Path(__file__).parents[3] / "shared" / "serp"
 ENGINES: dict[str, tuple[type[ResultPageEngine], str]] = {

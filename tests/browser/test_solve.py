@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from chromium import browser_settings, with_chromium
 from qiusuo.browser import Browser
 from qiusuo.cli.app import app
 from qiusuo.engines.google import GoogleEngine, parse_results
@@ -18,6 +17,7 @@ from qiusuo.errors import Blocked
 from qiusuo.models import Query
 from qiusuo.testing import Answer, ProviderServer
 from qiusuo.testing.providers.google import Google
+from tests.support.chromium import browser_settings, with_chromium
 
 X = Query("x")
 

@@ -7,15 +7,15 @@ import logging
 
 import pytest
 
-from chat_world import AGENT, ChatWorld
 from qiusuo.chat.events import Notice, Round, RoundState, TurnState
 from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.chat.turns.agent_tools import renumbered
 from qiusuo.legal.answers.results import LegalAnswer, RegulationResult
 from qiusuo.testing import Fault
 from qiusuo.tools.legal import regulations_text
-from scripted_model import Asked, Call, Gate, Reply
-from web_server import page_site
+from tests.support.chat_world import AGENT, ChatWorld
+from tests.support.scripted_model import Asked, Call, Gate, Reply
+from tests.support.web_server import page_site
 
 
 def search(query: str, **fields: str) -> Call:

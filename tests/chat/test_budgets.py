@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from chat_world import AGENT, SEARCH, ChatWorld, scripted
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.turns.history import estimate_tokens
-from scripted_model import Asked, Call, Reply
+from tests.support.chat_world import AGENT, SEARCH, ChatWorld, scripted
+from tests.support.scripted_model import Asked, Call, Reply
 
 ROOM = 4096
 LEFT_FOR_THE_ANSWER = ROOM // 4

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from chat_world import SEARCH, ChatWorld
 from qiusuo.chat.events import Check, Notice, RoundState, Sources, TurnStarted, TurnState, Usage
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.testing import Fault
-from scripted_model import Gate, Reply
+from tests.support.chat_world import SEARCH, ChatWorld
+from tests.support.scripted_model import Gate, Reply
 
 OFF = ChatSettings()
 

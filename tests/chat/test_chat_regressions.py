@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
-from chat_world import AGENT, SEARCH, ChatWorld
-from native_servers import Annotation, Searched, models_are_closed, openai_model, responses, said
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Delta, Done, Event, Notice, RoundState, Sources, Status, TurnState
 from qiusuo.chat.models.opening import model_from
@@ -31,11 +29,13 @@ from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.testing import Fault
 from qiusuo.tools.langchain import SearchTool
-from scripted_model import Asked, Call, Gate, Reply
+from tests.support.chat_world import AGENT, SEARCH, ChatWorld
+from tests.support.native_servers import Annotation, Searched, models_are_closed, openai_model, responses, said
+from tests.support.scripted_model import Asked, Call, Gate, Reply
 
 __all__ = ["models_are_closed"]  # a fixture
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 OWNER = "local"
 OFF = ChatSettings()

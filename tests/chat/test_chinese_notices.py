@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from chat_world import AGENT, SEARCH, ChatWorld
 from qiusuo.chat.chinese import in_chinese
 from qiusuo.chat.events import Notice
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.testing import Fault
-from scripted_model import Call, Reply
+from tests.support.chat_world import AGENT, SEARCH, ChatWorld
+from tests.support.scripted_model import Call, Reply
 
 # Three English words in a row are a sentence. What a provider said itself, behind the status, stays as it is; and
 # there are commands.

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from chat_world import AGENT, SEARCH, Heard, scripted
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Notice
@@ -16,9 +15,10 @@ from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
-from scripted_model import Call, Reply, ScriptedModel
+from tests.support.chat_world import AGENT, SEARCH, Heard, scripted
+from tests.support.scripted_model import Call, Reply, ScriptedModel
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 async def ask(folder: Path, question: str, engines: str = "laws", settings: ChatSettings = SEARCH) -> tuple[Heard, str]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from chat_world import ChatWorld
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.places import NO_USER, Places
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.errors import InvalidQuery, ServerBusy, SessionNotFound, TooManyAtOnce
-from scripted_model import Gate, Reply
+from tests.support.chat_world import ChatWorld
+from tests.support.scripted_model import Gate, Reply
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from typing import Any
 
 from openai import OpenAI
 
-import real_model
-from chat_world import AGENT, Heard
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Delta, RoundState, TurnState
 from qiusuo.chat.models.opening import open_model
@@ -22,7 +20,9 @@ from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.openai.routes import openai_extension
-from web_server import WebServer
+from tests.support import real_model
+from tests.support.chat_world import AGENT, Heard
+from tests.support.web_server import WebServer
 
 pytestmark = real_model.marks
 

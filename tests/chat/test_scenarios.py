@@ -13,7 +13,12 @@ from qiusuo.errors import AllEnginesFailed, Unavailable
 from qiusuo.models import Attempt, Outcome
 
 HERE = Path(__file__).parent
-CHAT, AGENT, NATIVE, API = "test_chat_mode", "test_agent_mode", "test_native_turns", "../web/test_chat_api"
+CHAT, AGENT, NATIVE, API = (
+    "test_chat_mode",
+    "test_agent_mode",
+    "../chat_models/test_native_turns",
+    "../web/test_chat_api",
+)
 HERE_ = "test_scenarios"
 
 SHOWN_BY: dict[str, tuple[str, ...]] = {

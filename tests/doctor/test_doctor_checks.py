@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from doctor_support import Canned, causes, diagnose, is_green
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine, startup_notices
 from qiusuo.doctor import run as doctor_run
@@ -24,9 +23,10 @@ from qiusuo.testing.providers.exa import Exa
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.serpapi import SerpApi
 from qiusuo.testing.providers.tavily import Tavily
-from searxng_process import free_port
+from tests.support.doctor_support import Canned, causes, diagnose, is_green
+from tests.support.searxng_process import free_port
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -160,7 +160,7 @@ class TestService:
         assert causes(await diagnose(monkeypatch, server.url)) == [cause]
 
     async def test_a_service_of_somebody_elses_engines_has_no_searxng(self) -> None:
-        from support import World
+        from tests.support.world import World
 
         async with World("tavily") as world:
             found = await examine(world.service.settings, world.service)

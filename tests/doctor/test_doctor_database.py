@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from postgres_process import PostgresProcess, with_postgres
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
-from stores import rows
+from tests.support.postgres_process import PostgresProcess, with_postgres
+from tests.support.stores import rows
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 

@@ -9,7 +9,7 @@ import pytest
 
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
-from scripted_model import ScriptedModel
+from tests.support.scripted_model import ScriptedModel
 
 KEY = "sk-very-secret-0123456789"
 

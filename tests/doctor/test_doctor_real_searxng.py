@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 import yaml
 
-from doctor_support import causes, diagnose, is_green
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
 from qiusuo.doctor.fixes import repair
 from qiusuo.kit.files import template
 from qiusuo.service import SearchService
-from searxng_process import MISSING, PYTHON, LocalWeb, SearxngProcess, free_port, offline_settings
+from tests.support.doctor_support import causes, diagnose, is_green
+from tests.support.searxng_process import MISSING, PYTHON, LocalWeb, SearxngProcess, free_port, offline_settings
 
 pytestmark = [
     pytest.mark.skipif(not PYTHON.exists(), reason=MISSING),

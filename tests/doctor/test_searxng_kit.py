@@ -17,14 +17,14 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from doctor_support import causes, diagnose, is_green
 from qiusuo.cli.app import app
 from qiusuo.kit import environment
 from qiusuo.kit.docker import Engine, engine_state
 from qiusuo.kit.environment import InstallFailed, NotThePinnedFile, install, is_installed
 from qiusuo.kit.files import FilesExist, KitFolder
 from qiusuo.kit.process import port_is_free
-from searxng_process import MISSING, PYTHON, LocalWeb, free_port, offline_settings
+from tests.support.doctor_support import causes, diagnose, is_green
+from tests.support.searxng_process import MISSING, PYTHON, LocalWeb, free_port, offline_settings
 
 needs_searxng = pytest.mark.skipif(not PYTHON.exists(), reason=MISSING)
 LOADER = """

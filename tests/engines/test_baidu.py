@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from chromium import BrowserConformance, always
 from qiusuo.engines.baidu import BaiduEngine, parse_results
 from qiusuo.engines.base import Joins
 from qiusuo.errors import BadResponse, Blocked
 from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.baidu import Baidu
+from tests.support.chromium import BrowserConformance, always
 
 
 class TestBaidu(BrowserConformance):

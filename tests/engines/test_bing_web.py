@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from chromium import BrowserConformance, always
 from qiusuo.engines.base import Joins
 from qiusuo.engines.bing_web import BingWebEngine, parse_results, target
 from qiusuo.errors import BadResponse, Blocked
 from qiusuo.models import Freshness, Query
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.bing_web import BingWeb
+from tests.support.chromium import BrowserConformance, always
 
 
 class TestBingWeb(BrowserConformance):

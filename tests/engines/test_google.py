@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from chromium import BrowserConformance, always
 from qiusuo.engines.base import EngineOptions, EngineResults, Joins
 from qiusuo.engines.google import GoogleEngine, google_language, parse_results, target
 from qiusuo.errors import BadResponse, Blocked, ConfigurationError, EngineError, EngineNotConfigured, RateLimited
@@ -12,6 +11,7 @@ from qiusuo.http import HttpClient
 from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.google import Google
+from tests.support.chromium import BrowserConformance, always
 
 
 class TestGoogle(BrowserConformance):

@@ -1,6 +1,6 @@
 """The SearXNG engine: its place in the common table, its requests, and the many ways in which SearXNG fails with a 200.
 
-The same engine against a real SearXNG is in ``tests/test_real_searxng.py``.
+The same engine against a real SearXNG is in ``tests/engines/test_real_searxng.py``.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from qiusuo import SearchService
 from qiusuo.config import Settings
 from qiusuo.web.legal import CasesAnswer, LegalStatsAnswer, RegulationAnswer, RegulationsAnswer
 from qiusuo.web.schemas import ErrorAnswer
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 @pytest.fixture(scope="module")

@@ -7,15 +7,15 @@ from urllib.parse import quote
 
 import pytest
 
-from legal_samples import opened
 from qiusuo.engines.laws import LawsEngine
 from qiusuo.legal.answers.addresses import ArticleAddress, address_of, read_address
 from qiusuo.legal.answers.cards import law_card
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.models import DateBasis, Law, LawKind, LawVersion
 from qiusuo.models import Query
+from tests.support.legal_samples import opened
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 async def test_every_result_of_the_engine_has_its_card(samples: IndexHandle) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from legal_samples import JUDGMENT
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
@@ -12,8 +11,9 @@ from qiusuo.legal.judgments.judgment_text import build_case, case_number, case_t
 from qiusuo.legal.judgments.people import people_in
 from qiusuo.legal.judgments.privacy import mask_text, masked_name
 from qiusuo.legal.reading.dates import all_days, read_day
+from tests.support.legal_samples import JUDGMENT
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 SEED_FIELDS = {"caseNumber", "caseName", "court", "date", "caseType", "summary", "verdict", "url"}
 

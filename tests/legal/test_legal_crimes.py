@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from legal_samples import TODAY, Statute, build, opened, write_statutes
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.recognising.crimes import CRIMES, crime_articles, crimes, names_crime
+from tests.support.legal_samples import TODAY, Statute, build, opened, write_statutes
 
 FIRST, LAST = 102, 448
 """The articles of 《刑法》 that crimes stand in."""

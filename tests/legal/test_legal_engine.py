@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from legal_samples import POT_LAW, build
 from qiusuo import SearchService
 from qiusuo.config import Settings
 from qiusuo.doctor.context import Context
@@ -21,8 +20,9 @@ from qiusuo.pipeline.request import build_request
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.ddgs import DuckDuckGo
 from qiusuo.testing.providers.tavily import Tavily
+from tests.support.legal_samples import POT_LAW, build
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 @pytest.fixture(autouse=True)

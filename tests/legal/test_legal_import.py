@@ -17,7 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from legal_samples import (
+from qiusuo.errors import ConfigurationError, InvalidQuery
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.building import imports
+from qiusuo.legal.building.imports import Importer, ImportStep, rebuild
+from qiusuo.legal.index.folder import STORE, IndexFolder
+from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.legal.models import ArticleNumber
+from tests.support.legal_samples import (
     COLUMNS,
     JUDGMENT,
     POT_LAW,
@@ -29,13 +36,6 @@ from legal_samples import (
     write_sources,
     write_statutes_db,
 )
-from qiusuo.errors import ConfigurationError, InvalidQuery
-from qiusuo.legal.answers.regulations import RegulationSearch
-from qiusuo.legal.building import imports
-from qiusuo.legal.building.imports import Importer, ImportStep, rebuild
-from qiusuo.legal.index.folder import STORE, IndexFolder
-from qiusuo.legal.index.handle import IndexHandle
-from qiusuo.legal.models import ArticleNumber
 
 TABLES = ("laws", "versions", "articles", "citations", "repeals", "cases", "rejected")
 

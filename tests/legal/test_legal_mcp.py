@@ -8,9 +8,9 @@ from mcp import Client
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.tools.legal import LEGAL_TOOLS
 from qiusuo.web.mcp import mcp_extension
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 pytestmark = pytest.mark.xdist_group("mcp")
 
 

@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from legal_samples import TODAY
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.legal.recognising.script import from_english, simplified
+from tests.support.legal_samples import TODAY
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 @pytest.fixture

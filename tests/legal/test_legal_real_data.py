@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from chat_world import SEARCH, Heard
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Sources
@@ -29,6 +28,7 @@ from qiusuo.legal.reading.names import KNOWN_REPEALS, SHORT_NAMES, name_key
 from qiusuo.legal.reading.numbers import article_label
 from qiusuo.legal.recognising.crimes import CRIMES, crimes
 from qiusuo.legal.recognising.recognise import STATUTE_NAMES, looks_legal
+from tests.support.chat_world import SEARCH, Heard
 
 # What scripts/statutes.py has brought, else the user's own (read before the fixtures hide their settings).
 FOLDERS = (Path(__file__).parents[2] / ".cache" / "legal", legal_folder(os.environ))

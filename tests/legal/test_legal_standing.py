@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from legal_samples import Statute, build, opened, write_statutes
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.answers.results import RegulationResult
 from qiusuo.legal.index.handle import IndexHandle, LegalIndex
@@ -14,8 +13,9 @@ from qiusuo.legal.models import ArticleDraft, ArticleNumber, LawDocument
 from qiusuo.legal.reading.amendments import amended_articles, amended_names, own_words, with_quoted_articles_rejoined
 from qiusuo.legal.reading.numbers import read_label
 from qiusuo.tools.legal import regulations_text
+from tests.support.legal_samples import Statute, build, opened, write_statutes
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 SOURCE_DAY = "2024-05-01"
 AT_ONCE = "本法自公布之日起施行。"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from legal_samples import opened
 from qiusuo import SearchService
 from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions
@@ -21,9 +20,10 @@ from qiusuo.testing.server import Fault
 from qiusuo.tools.langchain import as_langchain_tool
 from qiusuo.tools.legal import LEGAL_TOOLS, LegalSearch, legal_specs, offered_legal_tools, regulations_text
 from qiusuo.tools.specs import Toolbox
-from support import World
+from tests.support.legal_samples import opened
+from tests.support.world import World
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 class TestTools:

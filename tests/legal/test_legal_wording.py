@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from legal_samples import build, opened
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.index.ranking import MAX_QUERY_TOKENS, RankedDocument, TantivyBackend, build_tantivy
@@ -24,8 +23,9 @@ from qiusuo.legal.index.wording import (
     widened,
 )
 from qiusuo.legal.judgments.cases import CaseSearch
+from tests.support.legal_samples import build, opened
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 LEASES = """# 房屋租用法
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from page_world import launch
+from tests.support.page_world import launch
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from page_world import PageWorld, Screen, screen, with_own_browser
 from qiusuo.testing import Fault
-from scripted_model import Call, Reply
+from tests.support.page_world import PageWorld, Screen, screen, with_own_browser
+from tests.support.scripted_model import Call, Reply
 
 AXE = Path(__file__).parents[2] / "scripts" / "vendor" / "node_modules" / "axe-core" / "axe.min.js"
 with_axe = pytest.mark.skipif(

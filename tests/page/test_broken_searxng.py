@@ -8,16 +8,16 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, expect
 
-from chat_world import scripted
-from page_world import PAGES, PageWorld, screen, show, with_own_browser
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.chat import chat_extension
-from scripted_model import Reply, Step
-from web_server import WebServer
+from tests.support.chat_world import scripted
+from tests.support.page_world import PAGES, PageWorld, screen, show, with_own_browser
+from tests.support.scripted_model import Reply, Step
+from tests.support.web_server import WebServer
 
 pytestmark = with_own_browser(__name__)
 FOUND = 20_000  # milliseconds: the page looks every 5 seconds, so does the server, and an engine that failed rests

@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpx
 from playwright.sync_api import Browser, Locator, expect
 
-from page_world import PageWorld, Screen, screen, with_own_browser
 from qiusuo.chat.sessions.session import StoreLimits
-from scripted_model import Gate, Reply
+from tests.support.page_world import PageWorld, Screen, screen, with_own_browser
+from tests.support.scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
 HEIGHT = "element => element.getBoundingClientRect().top"

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Route, expect
 
-from page_world import PageWorld, Screen, screen, titled, with_own_browser
-from scripted_model import Gate, Reply
+from tests.support.page_world import PageWorld, Screen, screen, titled, with_own_browser
+from tests.support.scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
 

@@ -7,9 +7,9 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, expect
 
-from page_world import PageWorld, screen, with_own_browser
 from qiusuo.testing import Fault
-from scripted_model import Reply
+from tests.support.page_world import PageWorld, screen, with_own_browser
+from tests.support.scripted_model import Reply
 
 pytestmark = with_own_browser(__name__)
 

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from chromium import browser_settings
-from page_world import PageWorld, with_own_browser
 from qiusuo.testing import Answer, Provider, ProviderServer, Seen
+from tests.support.chromium import browser_settings
+from tests.support.page_world import PageWorld, with_own_browser
 
 pytestmark = with_own_browser(__name__)
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Request, Route, expect
 
-from page_world import PAGES, PageWorld, Screen, screen, titled, with_own_browser
-from scripted_model import Gate, Reply
+from tests.support.page_world import PAGES, PageWorld, Screen, screen, titled, with_own_browser
+from tests.support.scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
 

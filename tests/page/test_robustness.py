@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from page_world import DESKTOP, PageWorld, Screen, screen, with_own_browser
 from qiusuo.web.entrance import door
-from scripted_model import Gate, Reply
+from tests.support.page_world import DESKTOP, PageWorld, Screen, screen, with_own_browser
+from tests.support.scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 from playwright.sync_api import Browser, expect
 
-from page_world import PAGES, PageWorld, Screen, screen, show, with_own_browser
 from qiusuo.web.static.page import CONTENT_POLICY
-from scripted_model import Reply
+from tests.support.page_world import PAGES, PageWorld, Screen, screen, show, with_own_browser
+from tests.support.scripted_model import Reply
 
 pytestmark = with_own_browser(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FloatRect, Route, expect
 
-from page_world import PageWorld, screen, with_own_browser
+from tests.support.page_world import PageWorld, screen, with_own_browser
 
 pytestmark = with_own_browser(__name__)
 
@@ -129,7 +129,7 @@ class TestSwitch:
                                 assert apart(one, other), (locale, mode, one, other)
 
     def test_it_is_never_under_messages(self, chromium: Browser, phone: bool) -> None:
-        from scripted_model import Reply
+        from tests.support.scripted_model import Reply
 
         with PageWorld(Reply.text("很长的回答。\n\n" * 200)) as world, screen(chromium, world, phone=phone) as page:
             page.ask("长")

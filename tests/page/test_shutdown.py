@@ -7,9 +7,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from page_world import with_own_browser
-from scripted_model import Reply, ScriptedModel
-from server_process import server_process
+from tests.support.page_world import with_own_browser
+from tests.support.scripted_model import Reply, ScriptedModel
+from tests.support.server_process import server_process
 
 pytestmark = with_own_browser(__name__)
 

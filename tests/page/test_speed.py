@@ -9,8 +9,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from page_speed import measure_stream, page_weight
-from page_world import PAGES, PageWorld, screen, with_own_browser
+from tests.support.page_speed import measure_stream, page_weight
+from tests.support.page_world import PAGES, PageWorld, screen, with_own_browser
 
 pytestmark = with_own_browser(__name__)
 KB = 1000

@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
-from page_world import CLIPBOARD, LAWS, PAGES, PageWorld, screen, show, with_own_browser
-from scripted_model import Asked, Call, Gate, Reply
+from tests.support.page_world import CLIPBOARD, LAWS, PAGES, PageWorld, screen, show, with_own_browser
+from tests.support.scripted_model import Asked, Call, Gate, Reply
 
 pytestmark = with_own_browser(__name__)
 SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])

@@ -7,8 +7,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Locator, ViewportSize, expect
 
-from page_world import DESKTOP, PAGES, PHONE, PageWorld, Screen, screen, show, with_own_browser
-from scripted_model import Gate, Reply
+from tests.support.page_world import DESKTOP, PAGES, PHONE, PageWorld, Screen, screen, show, with_own_browser
+from tests.support.scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
 SIZES = pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qiusuo.errors import ConfigurationError, PageRefused
 from qiusuo.http.addresses import AddressKind, inner_address, kind_of
 from qiusuo.http.guard import FetchPolicy, Target, check_address, check_url, follow
-from url_tables import HOSTILE, ORDINARY
+from tests.support.url_tables import HOSTILE, ORDINARY
 
 
 def test_the_table_is_long_enough() -> None:

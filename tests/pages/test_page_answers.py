@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from page_site import Site, redirect, response
 from qiusuo.errors import PageError, PageTimeout, PageTooLarge, PageUnavailable, UnsupportedPage
 from qiusuo.http.guard import FetchPolicy
 from qiusuo.http.pages import PageClient
+from tests.support.page_site import Site, redirect, response
 
 
 class TestLimits:

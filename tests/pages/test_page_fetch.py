@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from page_site import Names, Site, redirect, response
 from qiusuo.errors import (
     ConfigurationError,
     PageRefused,
@@ -17,6 +16,7 @@ from qiusuo.errors import (
 from qiusuo.http import pages as pages_module
 from qiusuo.http.guard import FetchPolicy
 from qiusuo.http.pages import PageClient
+from tests.support.page_site import Names, Site, redirect, response
 
 HERE = [["127.0.0.1"]]
 PUBLIC = "93.184.216.34"

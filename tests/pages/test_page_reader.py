@@ -9,12 +9,12 @@ from datetime import datetime
 
 import pytest
 
-from page_site import Names, Site, redirect, response
 from qiusuo.errors import InvalidQuery, PageRefused, PageTimeout, SearchError
 from qiusuo.http.guard import FetchPolicy
 from qiusuo.http.pages import RawPage
 from qiusuo.pages import Page, PageLink, PageReader
 from qiusuo.pages import reader as reader_module
+from tests.support.page_site import Names, Site, redirect, response
 
 PARAGRAPH = "国务院办公厅日前印发通知，就进一步做好有关工作作出部署，要求各地区各部门结合实际认真贯彻落实。"
 TITLE = "关于做好有关工作的通知"

@@ -11,7 +11,7 @@ import pytest
 from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, UnknownEngine
 from qiusuo.models import Outcome
 from qiusuo.testing import Fault
-from support import World
+from tests.support.world import World
 
 
 def outcomes(attempts: object) -> list[tuple[str, str]]:

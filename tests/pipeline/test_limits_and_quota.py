@@ -13,7 +13,7 @@ import time_machine
 from qiusuo.errors import AllEnginesFailed, QuotaExceeded, UserRateLimited
 from qiusuo.pipeline.quota import MonthlyQuota
 from qiusuo.testing import Fault
-from support import World
+from tests.support.world import World
 
 
 @pytest.fixture

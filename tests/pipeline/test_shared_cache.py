@@ -11,7 +11,7 @@ import time_machine
 
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.testing import Fault
-from support import World
+from tests.support.world import World
 
 NOW = "2026-11-15T12:00:00Z"
 

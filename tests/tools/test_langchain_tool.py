@@ -21,7 +21,7 @@ from qiusuo.pages import PageReader
 from qiusuo.testing import Fault
 from qiusuo.tools.langchain import SearchTool, as_langchain_tool, search_tools
 from qiusuo.tools.specs import QueryArguments, Toolbox
-from support import World
+from tests.support.world import World
 
 # One process for all: importing LangChain is slow.
 pytestmark = pytest.mark.xdist_group("langchain")

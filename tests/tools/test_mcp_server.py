@@ -20,7 +20,7 @@ from qiusuo.pages import PageReader
 from qiusuo.testing import Fault
 from qiusuo.tools.mcp import create_server
 from qiusuo.tools.specs import Toolbox
-from support import World
+from tests.support.world import World
 
 pytestmark = pytest.mark.xdist_group("mcp")
 

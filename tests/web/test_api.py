@@ -13,9 +13,9 @@ from qiusuo.config import Settings
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.schemas import EnginesAnswer, ErrorAnswer, HealthAnswer, SearchAnswer
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
-from chat_world import scripted
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.testing import Fault
 from qiusuo.web.chat import chat_extension
-from scripted_model import Gate, Reply, ScriptedModel, Step
-from web_server import WebServer
+from tests.support.chat_world import scripted
+from tests.support.scripted_model import Gate, Reply, ScriptedModel, Step
+from tests.support.web_server import WebServer
 
 NOTE = "Agent 模式下由 AI 自动决策搜索"
 

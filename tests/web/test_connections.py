@@ -16,11 +16,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from openai_world import serving
 from qiusuo.testing import Fault
 from qiusuo.web.entrance import connections
 from qiusuo.web.entrance.auth import network_of
-from web_server import WebServer
+from tests.support.openai_world import serving
+from tests.support.web_server import WebServer
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="memory and limits are read as on Linux")
 

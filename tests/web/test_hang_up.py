@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from qiusuo.testing import Fault
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
 
 def hang_up_after_asking(server: WebServer, path: str, body: bytes) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import httpx
 import pytest
+
 from bench import streams
 from bench.processes import running
-
-from openai_world import Served, serving, user
-from scripted_model import Reply
+from tests.support.openai_world import Served, serving, user
+from tests.support.scripted_model import Reply
 
 READERS = 150
 """Half of those that ``make bench`` has, which has the machine for itself."""

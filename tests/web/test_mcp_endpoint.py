@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from qiusuo.testing import Fault
 from qiusuo.web.mcp import mcp_extension
 from qiusuo.web.mcp_sessions import SessionLimits
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
 pytestmark = pytest.mark.xdist_group("mcp")
 

@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
 from qiusuo.testing import Fault
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
 
 def numbers(server: WebServer) -> dict[str, float]:

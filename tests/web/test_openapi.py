@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, settings
 
 from qiusuo import SearchService
 from qiusuo.web.app import create_app
-from web_server import WebServer, page_site
+from tests.support.web_server import WebServer, page_site
 
-pytest_plugins = ["legal_fixtures"]
+pytest_plugins = ["tests.support.legal_fixtures"]
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 from qiusuo.web.static import guide
 from qiusuo.web.static.page import CONTENT_POLICY, FOLDER, page_files
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
 
 @pytest.fixture(scope="module")

@@ -14,14 +14,14 @@ from typing import Any
 import httpx
 import pytest
 
-from chat_world import scripted
-from postgres_process import PostgresProcess, with_postgres
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.schemas import HealthAnswer, ReadyAnswer
-from scripted_model import Reply, ScriptedModel
-from server_process import ServerProcess, server_process
-from web_server import WebServer
+from tests.support.chat_world import scripted
+from tests.support.postgres_process import PostgresProcess, with_postgres
+from tests.support.scripted_model import Reply, ScriptedModel
+from tests.support.server_process import ServerProcess, server_process
+from tests.support.web_server import WebServer
 
 
 def until(look: Callable[[], bool], seconds: float = 10) -> None:

@@ -24,7 +24,7 @@ from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
-from scripted_model import Reply, ScriptedModel
+from tests.support.scripted_model import Reply, ScriptedModel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
 

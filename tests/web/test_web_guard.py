@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - said in settings and headers; the tests listen on loopback
 TOKENS = "alice:tok-alice-0123456789,tok-bare-0123456789"

@@ -17,7 +17,7 @@ from qiusuo.web.entrance.auth import Tokens
 from qiusuo.web.entrance.door import AT_ONCE, LATE_SECONDS, MOST, Door
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
-from web_server import WebServer
+from tests.support.web_server import WebServer
 
 TOKENS = "alice:tok-alice-0123456789,tok-bare-0123456789"
 ALICE = {"Authorization": "Bearer tok-alice-0123456789"}

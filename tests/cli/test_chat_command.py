@@ -1,0 +1,389 @@
+"""``qiusuo chat`` as people and scripts run it: real processes, in a pipe and in a pseudo-terminal (P8)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.cli.exits import Exit
+from qiusuo.testing import Fault, ProviderServer
+from qiusuo.testing.providers.searxng import Searxng
+from tests.support.scripted_model import Call, Gate, Reply, ScriptedModel
+from tests.support.stores import whole_turn
+from tests.support.terminal import PseudoTerminal
+
+CHAT = [sys.executable, "-m", "qiusuo", "chat"]
+NOTE = "Agent 模式下由 AI 自动决策搜索"
+CITED = "About tea: text 1 [1]. Rome lies on seven hills in Italy [2]."
+AGENT = (Reply.tools(Call("web_search", {"query": "green tea"})), Reply.text("Green tea is hot [1]."))
+
+
+class ChatTerminal:
+    """Runs ``qiusuo chat`` with an environment of its own: SearXNG and a scripted model on loopback."""
+
+    def __init__(self, stack: ExitStack, home: Path) -> None:
+        self.searxng = stack.enter_context(ProviderServer(Searxng()))
+        self.model = stack.enter_context(ScriptedModel())
+        self.home = home
+        self._stack = stack
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            "HOME": str(home),
+            "XDG_DATA_HOME": str(home / "data"),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "SEARXNG_URL": self.searxng.base_url,
+            "SEARCH_PROVIDER_PRIORITY": "searxng",
+            "QIUSUO_MODEL": "openai:scripted",
+            "QIUSUO_MODEL_BASE_URL": self.model.base_url,
+            "QIUSUO_MODEL_API_KEY": self.model.key,
+            "QIUSUO_LANG": "zh",
+        }
+
+    def _environment(self, changes: dict[str, str | None]) -> dict[str, str]:
+        return {name: value for name, value in (self.env | changes).items() if value is not None}
+
+    def pipe(self, *arguments: str, question: str = "", code: int = 0, **environment: str | None) -> tuple[str, str]:
+        """Ask through a pipe; return what came to standard output and standard error."""
+        done = subprocess.run(  # noqa: S603 - our own command
+            [*CHAT, *arguments],
+            input=question.encode(),
+            env=self._environment(environment),
+            capture_output=True,
+            timeout=100,
+            check=False,
+        )
+        out, err = done.stdout.decode(), done.stderr.decode()
+        assert done.returncode == code, (out, err)
+        assert "Traceback" not in err
+        assert self.model.key not in out + err
+        assert "\x1b" not in out + err
+        return out, err
+
+    def events(self, *arguments: str, code: int = 0, **environment: Any) -> list[dict[str, Any]]:
+        out, err = self.pipe(*arguments, "--json", code=code, **environment)
+        assert err == ""
+        return [json.loads(line) for line in out.splitlines()]
+
+    def screen(self, *arguments: str, **environment: str | None) -> PseudoTerminal:
+        """Begin a conversation in a terminal."""
+        screen = PseudoTerminal([*CHAT, *arguments], self._environment(environment))
+        return self._stack.enter_context(screen)
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Iterator[ChatTerminal]:
+    with ExitStack() as stack:
+        yield ChatTerminal(stack, tmp_path)
+
+
+class TestPipe:
+    def test_the_answer_and_its_list_go_to_stdout_and_all_else_to_stderr(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text(CITED))
+        out, err = chat.pipe("--search", question="tea\n")
+        assert out == (
+            "About tea: text 1 [[1]](https://site1.example.com/page/1). "
+            "Rome lies on seven hills in Italy [[2]](https://site2.example.com/page/2).\n\n"
+            "## References\n\n"
+            "- [[1]](https://site1.example.com/page/1) tea \\& result 1 — site1.example.com\n"
+            "- [[2]](https://site2.example.com/page/2) tea \\& result 2 — site2.example.com\n"
+        )
+        assert "✓ 第 1 轮 · SearXNG · 找到 5 个来源 “tea”" in err
+        assert "1 处未在来源中找到 [2]" in err
+        assert [seen.params["q"] for seen in chat.searxng.seen] == ["tea"]
+
+    def test_without_the_switch_no_search_is_made_and_all_of_stdin_is_one_question(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("你好！"))
+        out, _ = chat.pipe(question="第一行\n第二行\n")
+        assert out == "你好！\n"
+        assert "第一行\n第二行" in chat.model.requests[0].messages[-1]["content"]
+        assert len(chat.model.requests) == 1
+        assert chat.searxng.seen == []
+
+    def test_search_that_is_down_costs_no_answer(self, chat: ChatTerminal) -> None:
+        chat.searxng.fault = Fault.SERVER_ERROR
+        chat.model.add(Reply.text("凭我所知。"))
+        out, err = chat.pipe("--search", "茶", "是", "什么")
+        assert out == "凭我所知。\n"
+        assert "✗ 第 1 轮 · 搜索失败 “茶 是 什么”" in err
+        assert "搜索服务不可用" in err
+        assert "$ qiusuo doctor" in err
+
+    def test_an_agent_decides_by_itself(self, chat: ChatTerminal) -> None:
+        chat.model.add(*AGENT)
+        out, err = chat.pipe("--mode", "agent", "what is tea", QIUSUO_LANG="en")
+        assert out.startswith("Green tea is hot [[1]](https://site1.example.com/page/1).")
+        assert "✓ Round 1 · SearXNG · 5 sources “green tea”" in err
+        assert chat.searxng.seen[0].params["q"] == "green tea"
+
+    def test_a_conversation_goes_on_by_its_id(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("Paris."), Reply.text("Two million."))
+        _, err = chat.pipe("capital of France", "--search")
+        session = err.split("--session ")[1].strip()
+        chat.pipe("and its people", "--session", session, "--no-search")
+        said = [message["content"] for message in chat.model.requests[1].messages]
+        assert "Paris." in said
+        assert len(chat.searxng.seen) == 1
+        database = chat.home / "data" / "qiusuo" / "chat.db"
+        assert stat.S_IMODE(database.stat().st_mode) == 0o600
+
+    def test_nothing_is_kept_if_so_wished(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("Hi."))
+        _, err = chat.pipe("hello", "--no-save")
+        assert "--session" not in err
+        assert not (chat.home / "data").exists()
+
+    def test_what_a_model_sends_does_not_move_the_terminal(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("a\x1b]0;owned\x07\x1b[2Jb\x9b31m\n\nc"))
+        out, _ = chat.pipe("hello", "--no-save")
+        assert out == "a]0;owned[2Jb31m\n\nc\n"
+
+
+class TestJson:
+    def test_events_are_lines(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("About tea: ", "text 1 [1]."))
+        events = chat.events("--search", "tea")
+        kinds = [event["type"] for event in events]
+        assert kinds[:2] == ["session", "turn"]
+        assert kinds[-1] == "done"
+        assert {"status", "round", "sources", "delta", "check", "usage"} <= set(kinds)
+        assert events[0]["settings"]["switch"] == "on"
+        assert events[-1]["cited"] == [1]
+        assert "".join(event["text"] for event in events if event["type"] == "delta") == events[-1]["answer"]
+
+    def test_an_error_is_one_too(self, chat: ChatTerminal) -> None:
+        [error] = chat.events("x", code=Exit.NOT_CONFIGURED, QIUSUO_MODEL="deepseek:chat", QIUSUO_MODEL_API_KEY=None)
+        assert (error["type"], error["error"]) == ("error", "ModelNotConfigured")
+        assert "DEEPSEEK_API_KEY" in error["fix"]
+
+
+class TestExitCodes:
+    @pytest.mark.parametrize(
+        ("reply", "code", "words"),
+        [
+            (Reply.error(500), Exit.ALL_FAILED, "HTTP 500"),
+            (Reply.rate_limited("7"), Exit.RATE_LIMITED, "7 秒后可重试"),
+        ],
+    )
+    def test_a_model_that_fails(self, reply: Reply, code: Exit, words: str, chat: ChatTerminal) -> None:
+        chat.model.otherwise = reply
+        out, err = chat.pipe("hello", code=code)
+        assert out == ""
+        assert words in err
+
+    def test_a_stream_that_breaks_leaves_what_was_said(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.broken("Half an answer"))
+        out, err = chat.pipe("hello", code=Exit.ALL_FAILED)
+        assert out == "Half an answer\n"
+        assert "✗" in err
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            ((), "没有问题"),
+            (("hello", "--mode", "agent", "--search"), NOTE),
+        ],
+    )
+    def test_wrong_usage_asks_nobody(self, arguments: tuple[str, ...], words: str, chat: ChatTerminal) -> None:
+        out, err = chat.pipe(*arguments, question=" \n", code=Exit.USAGE)
+        assert out == ""
+        assert words in err
+        assert chat.model.requests == []
+
+    def test_not_set_up(self, chat: ChatTerminal) -> None:
+        _, err = chat.pipe("x", "--model", "nonsense:x", code=Exit.NOT_CONFIGURED)
+        assert "provider:name" in err
+        _, err = chat.pipe("x", "--engine", "altavista", code=Exit.NOT_CONFIGURED)
+        assert "altavista" in err
+        assert chat.model.requests == []
+
+    def test_the_missing_extra_is_named(self, chat: ChatTerminal) -> None:
+        # Runs before all else in that interpreter, and makes the package look as if it were not there.
+        hide = "import importlib.util as u\nfind = u.find_spec\n"
+        hide += "u.find_spec = lambda name, package=None: None if name == 'prompt_toolkit' else find(name, package)\n"
+        (chat.home / "sitecustomize.py").write_text(hide)
+        _, err = chat.pipe("x", code=Exit.NOT_CONFIGURED, PYTHONPATH=str(chat.home))
+        assert "prompt_toolkit" in err
+        assert "pip install 'qiusuo[chat]'" in err
+
+    def test_ctrl_c_stops_and_what_was_said_stays(self, chat: ChatTerminal) -> None:
+        gate = Gate()
+        chat.model.add(Reply.text("So far", gate, " never"))
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [*CHAT, "hello", "--json"], env=chat.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        with process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            lines = [json.loads(process.stdout.readline())]
+            while lines[-1]["type"] != "delta":
+                lines.append(json.loads(process.stdout.readline()))
+            process.send_signal(signal.SIGINT)
+            lines += [json.loads(line) for line in process.stdout]
+            err = process.stderr.read()
+            assert process.wait(60) == 130
+        assert err == b""
+        assert (lines[-1]["type"], lines[-1]["state"], lines[-1]["answer"]) == ("done", "stopped", "So far")
+
+
+class TestTerminal:
+    def test_the_commands_do_what_the_page_does(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("Off."), Reply.text(CITED), *AGENT, Reply.text("Again on."))
+        screen = chat.screen()
+        screen.wait_for("联网搜索：关", "/help", "› ")
+        screen.enter("hello there")
+        screen.wait_for("Off.", "11 + 7 词元")
+        assert chat.searxng.seen == []
+
+        screen.enter("/search on")
+        screen.wait_for("现在：聊天 · 🔍 联网搜索：开 · 引擎：SearXNG")
+        screen.enter("tea")
+        screen.wait_for("✓ 第 1 轮 · SearXNG · 找到 5 个来源 “tea”", "References", "[1] tea & result 1")
+        screen.wait_for("引用核对：1 处有据 · 1 处未在来源中找到 [2]", "词元")
+        assert ";https://site1.example.com/page/1\x1b\\" in screen.raw  # a link of the terminal
+        screen.enter("/sources")
+        shown = screen.wait_for("[1] tea & result 1  有据", "About tea: text 1", "来源中未找到", "[5]", "未引用")
+        assert "https://site3.example.com/page/3" in shown
+        screen.enter("/receipt")
+        screen.wait_for("第 1 轮 · SearXNG · “tea”", "搜索回执", "searxng", "成功")
+
+        screen.enter("/mode agent")
+        screen.wait_for("现在：Agent")
+        screen.enter("/search off")
+        screen.wait_for(NOTE)
+        screen.enter("green tea please")
+        screen.wait_for("“green tea”", "Green tea is hot [1].", "词元")
+        assert len(chat.searxng.seen) == 2
+        screen.enter("/mode chat")
+        screen.wait_for("现在：聊天 · 🔍 联网搜索：开")  # as it was before agent mode
+        screen.enter("more")
+        screen.wait_for("Again on.", "词元")
+        assert len(chat.searxng.seen) == 3
+        screen.type("\x04")
+        screen.wait_for("qiusuo chat --session ")
+        assert screen.wait() == 0
+        assert "Traceback" not in screen.text
+
+    def test_all_of_a_long_history_is_shown(self, chat: ChatTerminal) -> None:
+        async def fill() -> str:
+            store = open_store(f"sqlite:///{chat.home}/data/qiusuo/chat.db")
+            first = (await store.create("local", title="the longest")).id
+            for number in range(203):
+                await whole_turn(store, "local", first, f"question-{number}-end")
+            for number in range(25):
+                await store.create("local", title=f"later {number}")
+            await store.aclose()
+            return first
+
+        session = asyncio.run(fill())
+        screen = chat.screen()
+        screen.wait_for("› ")
+        screen.enter("/sessions")
+        screen.wait_for("later 24", "the longest")
+        screen.enter(f"/open {session}")
+        screen.wait_for("（203 轮）")
+        screen.enter("/history")
+        screen.wait_for("› question-0-end", "› question-202-end")
+        screen.enter("/exit")
+        assert screen.wait() == 0
+
+    def test_conversations_can_be_listed_left_and_opened(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("First."), Reply.text("Second."), Reply.text("Third."))
+        screen = chat.screen()
+        screen.wait_for("› ")
+        for command in ("/sources", "/receipt"):
+            screen.enter(command)
+            screen.wait_for("还没有回答")
+        screen.enter("one\x1b\rand more")
+        screen.wait_for("First.", "词元")
+        assert chat.model.requests[0].messages[-1]["content"].startswith("one\nand more\n")
+        screen.enter("/new")
+        screen.wait_for("新的会话")
+        screen.enter("/search on")
+        screen.wait_for("联网搜索：开")
+        screen.enter("/engine nowhere")
+        screen.wait_for("no engine named 'nowhere'")
+        screen.enter("/engine searxng")
+        screen.wait_for("引擎：SearXNG")
+        screen.enter("two")
+        screen.wait_for("Second.", "词元")
+        screen.enter("/sessions")
+        listed = screen.wait_for("*", "two", "one and more")
+        first = listed.split("\n")[-1].split()[0]
+        screen.enter(f"/open {first[:8]}")
+        screen.wait_for("已打开会话：one and more（1 轮）", "联网搜索：关")
+        screen.enter("/history")
+        screen.wait_for("› one", "First.")
+        screen.enter("go on")
+        screen.wait_for("Third.", "词元")
+        assert len(chat.searxng.seen) == 1
+        assert "First." in [message["content"] for message in chat.model.requests[2].messages]
+        screen.enter("/open zzz")
+        screen.wait_for("没有会话 zzz")
+        screen.enter("/sorces")
+        screen.wait_for("没有命令 /sorces", "/sources")
+        screen.enter("/exit")
+        assert screen.wait() == 0
+        history = chat.home / "data" / "qiusuo" / "chat_history"
+        assert stat.S_IMODE(history.stat().st_mode) == 0o600
+        assert "+and more" in history.read_text()
+
+    def test_an_answer_is_shown_as_it_comes_and_ctrl_c_stops_it(self, chat: ChatTerminal) -> None:
+        first, second = Gate(), Gate()
+        listed = "# Title\n\n" + "".join(f"- entry {number}\n" for number in range(60)) + "\nA paragraph\n"
+        chat.model.add(Reply.text(listed, first, "goes on", second, " never"), Reply.text("Here again."))
+        screen = chat.screen("--no-save")
+        screen.wait_for("› ")
+        screen.enter("hello")
+        # Whole blocks are on the screen while the model still writes, and are written once.
+        screen.wait_for("entry 59", "A paragraph", "正在回答")
+        assert screen.text.count("entry 7 ") == 1
+        first.open()
+        screen.wait_for("A paragraph goes on")
+        screen.type("\x03")
+        screen.wait_for("A paragraph goes on", "已停止")
+        assert screen.text.count("entry 7 ") == 1
+        screen.enter("still there?")
+        screen.wait_for("Here again.", "词元", "› ")  # from here on Ctrl-C is a key and no signal
+        assert chat.model.requests[1].messages[-2]["content"].endswith("A paragraph\ngoes on")
+        screen.type("some words\x03")  # clears the line …
+        screen.type("\x03")  # … and then leaves
+        assert screen.wait() == 0
+        assert not (chat.home / "data").exists()
+
+    def test_another_model_is_taken_and_a_wrong_one_keeps_nobody_out(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("From the other."))
+        screen = chat.screen(QIUSUO_MODEL="nonsense:x", QIUSUO_MODEL_BASE_URL=None, QIUSUO_MODEL_API_KEY=None,
+                             OPENAI_BASE_URL=chat.model.base_url, OPENAI_API_KEY=chat.model.key)  # fmt: skip
+        screen.wait_for("provider:name", "/model", "› ")
+        screen.enter("hello")
+        screen.wait_for("nonsense:x", "→", "秒 · nonsense:x")
+        screen.enter("/model deepseek:deepseek-chat")
+        screen.wait_for("DEEPSEEK_API_KEY")
+        screen.enter("/model openai:other")
+        screen.wait_for("模型：openai:other")
+        screen.enter("hello again")
+        screen.wait_for("From the other.", "openai:other")
+        assert chat.model.requests[0].body["model"] == "other"
+        screen.enter("/exit")
+        assert screen.wait() == 0
+
+    def test_no_colours_where_none_are_wanted(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("# Plain\n\nAnswer."))
+        screen = chat.screen("hello", NO_COLOR="1", QIUSUO_LANG="en")
+        screen.wait_for("Answer.", "tokens", "--session")
+        assert screen.wait() == 0
+        assert re.search(r"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7])[;m]", screen.raw) is None

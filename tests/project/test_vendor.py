@@ -1,0 +1,89 @@
+"""What the page takes from others is what the lockfile says, with its licences; and the page's own code is typed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from qiusuo.web.static.page import FOLDER
+
+VENDOR = Path(__file__).parents[2] / "scripts" / "vendor"
+TSC = VENDOR / "node_modules" / ".bin" / "tsc"
+READY = shutil.which("node") is not None and TSC.exists()
+with_node = pytest.mark.skipif(
+    not READY, reason="NO NODE, NOT TESTED: install npm, then 'npm ci' in scripts/vendor (scripts/setup.py --test does)"
+)
+MOST_LINES = 400
+
+
+def made() -> dict[str, object]:
+    found: dict[str, object] = json.loads((FOLDER / "vendor.json").read_text(encoding="utf-8"))
+    return found
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=VENDOR, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+
+
+def test_the_file_is_the_one_that_was_built() -> None:
+    assert sha256((FOLDER / "vendor.js").read_bytes()).hexdigest() == made()["sha256"]
+
+
+def test_the_versions_are_those_of_the_lockfile() -> None:
+    lock = json.loads((VENDOR / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    packages = made()["packages"]
+    assert isinstance(packages, dict)
+    assert {"preact", "htm", "markdown-it", "dompurify"} <= set(packages)
+    for name, version in packages.items():
+        assert lock[f"node_modules/{name}"]["version"] == version
+    wanted = json.loads((VENDOR / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in wanted.values()), "versions are exact"
+
+
+def test_every_licence_is_there() -> None:
+    text = (FOLDER / "vendor-licenses.txt").read_text(encoding="utf-8")
+    packages = made()["packages"]
+    assert isinstance(packages, dict)
+    for name, version in packages.items():
+        head = rf"^{re.escape(name)} {re.escape(version)} \(.*?\)\n"
+        part = re.search(rf"{head}(.*?)(?=^={{80}}|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert part, name
+        assert len(part[1]) > 500, f"{name}: the text of the licence is missing"
+
+
+def test_modules_are_small_and_take_nothing_from_elsewhere() -> None:
+    own = [path for path in FOLDER.rglob("*.js") if path.name != "vendor.js"]
+    assert len(own) > 20
+    for path in own:
+        source = path.read_text(encoding="utf-8")
+        assert source.count("\n") < MOST_LINES, path
+        assert not re.search(r"\beval\(|new Function|insertAdjacentHTML|outerHTML|document\.write", source), path
+        assert "innerHTML" not in source, f"{path}: text is put in as text, Markdown through DOMPurify"
+        assert "dangerouslySetInnerHTML" not in source, path
+        for target in re.findall(r'^import .*?from "([^"]+)"', source, re.MULTILINE):
+            assert target.startswith(("./", "../")), f"{path}: {target}"
+
+
+def test_styles_load_nothing() -> None:
+    for path in FOLDER.glob("*.css"):
+        assert not re.search(r"url\(|@import", path.read_text(encoding="utf-8")), path
+        assert path.read_text(encoding="utf-8").count("\n") < 420, path
+
+
+@with_node
+def test_the_page_is_typed() -> None:
+    checked = run(str(TSC), "-p", "tsconfig.json")
+    assert checked.returncode == 0, checked.stdout
+
+
+@with_node
+def test_building_again_gives_the_same_file(tmp_path: Path) -> None:
+    built = run("node", "build.js", str(tmp_path))
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "vendor.js").read_bytes() == (FOLDER / "vendor.js").read_bytes()
