@@ -15,8 +15,9 @@ from eval.legal.lecard import candidates_in_order, leave_one_out
 from eval.legal.measures import lecard_measures, stard_measures
 from eval.legal.priors import CrossValidation
 from qiusuo.legal.building.lookup_check import WRITINGS, check_lookups
+from qiusuo.legal.index import semantic
 from qiusuo.legal.index.folder import IndexFolder, legal_folder
-from qiusuo.legal.index.handle import CANDIDATES, IndexHandle, LegalIndex, semantic
+from qiusuo.legal.index.handle import CANDIDATES, IndexHandle, LegalIndex
 from qiusuo.legal.index.ranking import question_tokens
 from qiusuo.legal.index.wording import TABLE
 from qiusuo.legal.models import Hit
