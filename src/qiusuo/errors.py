@@ -44,40 +44,66 @@
     └── AllEnginesFailed           every engine was tried; ``attempts`` has the receipt
 
 Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each
-error carries what a policy needs: ``engine``, ``outcome``, ``retry_after`` (seconds), ``status`` (HTTP), and
-``fix``: what to do. ``place`` tells those who run the server which file or host is meant; it stands in no answer.
+error is a fact with values (:mod:`qiusuo.words`) and carries what a policy needs: ``engine``, ``outcome``,
+``retry_after`` (seconds), ``status`` (HTTP), and what to do. ``place`` tells those who run the server which file or
+host is meant; it stands in no answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from qiusuo.models import Attempt, Outcome
+from qiusuo.words import Fact, Language, as_fact
+from qiusuo.words.wording import Wording, remedy_of, wording
+
+_MOST_FIXES: Final = 2
 
 
 class SearchError(Exception):
-    """Base of all errors raised by Qiusuo."""
+    """Base of all errors raised by Qiusuo.
+
+    ``fact`` says what went wrong and ``remedy`` what to do, as codes with values; a remedy that always goes with its
+    fact stands in the catalogue beside it. ``message`` and ``fix`` are the same in English, :meth:`wording` in a
+    language. A string is taken as somebody's own words. ``commands`` are exact and the same in every language.
+    """
 
     outcome: ClassVar[Outcome] = Outcome.UNAVAILABLE
 
     def __init__(
         self,
-        message: str,
+        fact: Fact | str,
         *,
         engine: str | None = None,
-        fix: str = "",
+        fix: Fact | str = "",
         retry_after: float | None = None,
         status: int | None = None,
         place: str = "",
+        commands: Sequence[str] = (),
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        super().__init__(fact)
+        self.fact = as_fact(fact)
+        self.remedy = remedy_of(fix)
         self.place = place
         self.engine = engine
-        self.fix = fix
         self.retry_after = retry_after
         self.status = status
+        self.commands = tuple(commands)
+
+    @property
+    def message(self) -> str:
+        """What went wrong, in English."""
+        return self.fact.text()
+
+    @property
+    def fix(self) -> str:
+        """What to do, in English."""
+        return self.wording().fix
+
+    def wording(self, language: Language = Language.ENGLISH) -> Wording:
+        """Return the error in words."""
+        return wording(self.fact, self.remedy, language)
 
     def __str__(self) -> str:
         """Return all of it, for logs and terminals."""
@@ -92,17 +118,21 @@ class SearchError(Exception):
         prefix = f"{self.engine}: " if self.engine else ""
         return f"{prefix}{self.message}{place} {self.fix}".rstrip()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the error in its JSON shape."""
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
+        """Return the error in its JSON shape: facts for programs, and words in a language."""
+        words = self.wording(language)
         data: dict[str, Any] = {
             "error": type(self).__name__,
             "outcome": self.outcome.value,
-            "message": self.message,
+            "message": words.what,
+            **self.fact.to_dict(),
         }
         if self.engine:
             data["engine"] = self.engine
-        if self.fix:
-            data["fix"] = self.fix
+        if words.fix:
+            data["fix"] = words.fix
+        if self.commands:
+            data["commands"] = list(self.commands)
         if self.retry_after is not None:
             data["retryAfter"] = round(self.retry_after, 1)
         return data
@@ -313,22 +343,40 @@ class TooManyAtOnce(SessionError):
 class AllEnginesFailed(SearchError):
     """No engine gave an answer. ``attempts`` is the whole receipt."""
 
-    def __init__(self, message: str, *, attempts: Sequence[Attempt] = (), fix: str = "") -> None:
-        # All but the message has a default, so that the error can travel between processes (pickle).
+    def __init__(self, fact: Fact | str, *, attempts: Sequence[Attempt] = (), fix: Fact | str = "") -> None:
+        # All but the fact has a default, so that the error can travel between processes (pickle).
         waits = [attempt.retry_after for attempt in attempts if attempt.retry_after is not None]
-        super().__init__(message, fix=fix, retry_after=min(waits, default=None))
+        commands = dict.fromkeys(command for attempt in attempts for command in attempt.commands)
+        super().__init__(fact, fix=fix, retry_after=min(waits, default=None), commands=tuple(commands))
         self.attempts = tuple(attempts)
 
     @classmethod
     def from_attempts(cls, attempts: Sequence[Attempt]) -> AllEnginesFailed:
-        """Build the error whose text names every attempt and the first fix."""
-        tried = "; ".join(
-            f"{a.engine}: {a.outcome.value} ({a.reason})" if a.reason else f"{a.engine}: {a.outcome.value}"
-            for a in attempts
-        )
-        fixes = list(dict.fromkeys(attempt.fix for attempt in attempts if attempt.fix))
-        return cls(f"No search engine could answer. {tried}.", attempts=attempts, fix=" ".join(fixes[:2]))
+        """Build the error that names every attempt."""
+        tried = tuple(attempt.summary for attempt in attempts)
+        return cls(Fact("search.all_failed", tried=tried), attempts=attempts)
 
-    def to_dict(self) -> dict[str, Any]:
+    def wording(self, language: Language = Language.ENGLISH) -> Wording:
+        """Return the error in words; what to do are the first remedies of its attempts."""
+        words = super().wording(language)
+        fixes = dict.fromkeys(fix for attempt in self.attempts if (fix := attempt.wording(language).fix))
+        joint = "" if language is Language.CHINESE else " "
+        return words if words.fix else words._replace(fix=joint.join(list(fixes)[:_MOST_FIXES]))
+
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the error with its receipt in JSON shape."""
-        return super().to_dict() | {"attempts": [attempt.to_dict() for attempt in self.attempts]}
+        return super().to_dict(language) | {"attempts": [attempt.to_dict(language) for attempt in self.attempts]}
+
+
+def failed_attempt(engine: str, error: SearchError, ms: int = 0, *, skipped: bool = False) -> Attempt:
+    """Return the line of the receipt for an engine that failed."""
+    return Attempt(
+        engine,
+        error.outcome,
+        ms,
+        error.fact,
+        error.remedy,
+        error.retry_after,
+        skipped=skipped,
+        commands=error.commands,
+    )

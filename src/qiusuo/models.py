@@ -1,6 +1,6 @@
 """Value objects that every layer speaks: the query, a result, the receipt and the response.
 
-All are frozen; nothing here imports anything outside the standard library.
+All are frozen; nothing here imports anything but words and the standard library.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
+
+from qiusuo.words import Fact, Language, said
+from qiusuo.words.wording import Wording, wording
 
 
 class SearchType(StrEnum):
@@ -43,6 +46,11 @@ class Outcome(StrEnum):
     UNAVAILABLE = "unavailable"
     BAD_RESPONSE = "bad_response"
     DISABLED = "disabled"
+
+    @property
+    def fact(self) -> Fact:
+        """The outcome as people say it."""
+        return Fact(f"outcome.{self.value}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,46 +141,79 @@ class SearchResultItem:
 class Attempt:
     """One line of the receipt: which engine was asked, how it ended, how long it took and why.
 
-    ``skipped`` means that no request was made (the engine was cooling down, out of quota, or over its pace).
-    ``notes`` says what the engine could not honour or left out.
+    ``fact`` says why, ``remedy`` what to do; ``reason`` and ``fix`` are the same in English. ``skipped`` means that no
+    request was made (the engine was cooling down, out of quota, or over its pace). ``notes`` says what the engine could
+    not honour or left out.
     """
 
     engine: str
     outcome: Outcome
     ms: int
-    reason: str = ""
-    fix: str = ""
+    fact: Fact | None = None
+    remedy: Fact | None = None
     retry_after: float | None = None
     skipped: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
+    commands: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the attempt in its JSON shape."""
+    @property
+    def reason(self) -> str:
+        """Why it ended so, in English."""
+        return self.fact.text() if self.fact else ""
+
+    @property
+    def fix(self) -> str:
+        """What to do, in English."""
+        return self.wording().fix
+
+    @property
+    def summary(self) -> Fact:
+        """The attempt as a clause of a sentence."""
+        if self.fact:
+            return Fact("search.tried", engine=self.engine, outcome=self.outcome.fact, reason=self.fact)
+        return Fact("search.tried_only", engine=self.engine, outcome=self.outcome.fact)
+
+    def wording(self, language: Language = Language.ENGLISH) -> Wording:
+        """Return the attempt in words."""
+        return wording(self.fact or said(""), self.remedy, language)
+
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
+        """Return the attempt in its JSON shape: facts for programs, and words in a language."""
         data: dict[str, Any] = {"engine": self.engine, "outcome": self.outcome.value, "ms": self.ms}
-        if self.reason:
-            data["reason"] = self.reason
-        if self.fix:
-            data["fix"] = self.fix
+        words = self.wording(language)
+        if self.fact:
+            data |= {"reason": words.what, **self.fact.to_dict()}
+        if words.fix:
+            data["fix"] = words.fix
+        if self.remedy:
+            data["remedy"] = self.remedy.to_dict()
         if self.retry_after is not None:
             data["retryAfter"] = round(self.retry_after, 1)
         if self.skipped:
             data["skipped"] = True
         if self.notes:
-            data["notes"] = list(self.notes)
+            data["notes"] = [note.text(language) for note in self.notes]
+            data["noted"] = [note.to_dict() for note in self.notes]
+        if self.commands:
+            data["commands"] = list(self.commands)
         return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Attempt:
-        """Rebuild an attempt from ``to_dict``."""
+        """Rebuild an attempt from ``to_dict``; words without a code are taken as somebody's own."""
+        coded = "code" in data
+        fix, remedy = data.get("fix", ""), data.get("remedy")
+        noted = data.get("noted")
         return cls(
             engine=data["engine"],
             outcome=Outcome(data["outcome"]),
             ms=data["ms"],
-            reason=data.get("reason", ""),
-            fix=data.get("fix", ""),
+            fact=Fact.from_dict(data) if coded else said(data["reason"]) if data.get("reason") else None,
+            remedy=Fact.from_dict(remedy) if remedy else said(fix) if fix and not coded else None,
             retry_after=data.get("retryAfter"),
             skipped=data.get("skipped", False),
-            notes=tuple(data.get("notes", ())),
+            notes=tuple(map(Fact.from_dict, noted) if noted else map(said, data.get("notes", ()))),
+            commands=tuple(data.get("commands", ())),
         )
 
 
@@ -197,8 +238,8 @@ class SearchResponse:
     def total_results(self) -> int:
         return len(self.results)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the response in its JSON shape (camelCase)."""
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
+        """Return the response in its JSON shape (camelCase), its receipt in a language."""
         return {
             "query": self.query,
             "type": self.type.value,
@@ -208,7 +249,7 @@ class SearchResponse:
             "cached": self.cached,
             "stale": self.stale,
             "provider": self.provider,
-            "attempts": [attempt.to_dict() for attempt in self.attempts],
+            "attempts": [attempt.to_dict(language) for attempt in self.attempts],
         }
 
     @classmethod

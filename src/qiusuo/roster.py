@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from qiusuo.config import Settings
 from qiusuo.engines import discover_engines
 from qiusuo.engines.base import EngineOptions, Joins, SearchEngine
-from qiusuo.errors import ConfigurationError, SearchDisabled, SearchError, UnknownEngine
+from qiusuo.errors import ConfigurationError, SearchDisabled, SearchError, UnknownEngine, failed_attempt
 from qiusuo.http import HttpClient
-from qiusuo.models import Attempt, SearchType
+from qiusuo.models import SearchType
 from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.pipeline import Choice
 from qiusuo.pipeline.request import SearchRequest
@@ -124,7 +124,7 @@ class Roster:
     def _all_named(self, search_type: SearchType) -> Choice:
         """Return all engines of the order; those that cannot be used stand in the receipt."""
         left_out = [
-            Attempt(name, problem.outcome, 0, problem.message, problem.fix, skipped=True)
+            failed_attempt(name, problem, skipped=True)
             for name in self._order
             if (problem := self.places[name].problem) is not None and _serves(self.places[name], search_type)
         ]

@@ -17,6 +17,8 @@ from qiusuo.pipeline.observe import SearchObserver, observed
 from qiusuo.pipeline.pipeline import SearchPipeline
 from qiusuo.pipeline.request import SearchOptions, build_request
 from qiusuo.roster import Place, Roster
+from qiusuo.words import Fact, Language, said
+from qiusuo.words.wording import Wording, wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,28 @@ class EngineStatus:
     name: str
     label: str
     state: str
-    reason: str = ""
-    fix: str = ""
+    fact: Fact | None = None
+    remedy: Fact | None = None
+    commands: tuple[str, ...] = ()
     retry_after: float | None = None
     quota: int | None = None
     quota_used: int | None = None
     costs_money: bool = True
     docs_url: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why it cannot be used now, in English."""
+        return self.wording().what
+
+    @property
+    def fix(self) -> str:
+        """What to do, in English."""
+        return self.wording().fix
+
+    def wording(self, language: Language = Language.ENGLISH) -> Wording:
+        """Return why it cannot be used now, and what to do, in words."""
+        return wording(self.fact or said(""), self.remedy, language)
 
 
 class SearchService:
@@ -117,7 +134,7 @@ class SearchService:
         status = EngineStatus(name, kind.label or name, "missing", costs_money=kind.costs_money, docs_url=kind.docs_url)
         if place.engine is None:
             problem = place.problem
-            return replace(status, reason=problem.message, fix=problem.fix) if problem else status
+            return _told(status, problem) if problem else status
         quota = self._pipeline.lane(place.engine).quota
         if quota is not None:
             status = replace(status, quota=quota.limit, quota_used=await quota.used())
@@ -125,10 +142,11 @@ class SearchService:
         rest = cooldowns.resting(name)
         if rest is not None:
             wait = cooldowns.seconds_left(rest)
-            return replace(status, state="resting", reason=rest.reason, fix=rest.fix, retry_after=wait)
+            told = replace(status, fact=rest.fact, remedy=rest.remedy, commands=rest.commands)
+            return replace(told, state="resting", retry_after=wait)
         if not takes_part and self._roster.absent(name):
             names = ", ".join(kind.url_env)
-            return replace(status, reason="It does not answer at its usual address.", fix=f"Start it, or set {names}.")
+            return replace(status, fact=Fact("engine.absent", variables=names))
         return replace(status, state="ready" if takes_part else "idle")
 
     async def aclose(self) -> None:
@@ -162,3 +180,7 @@ class SearchService:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _told(status: EngineStatus, problem: SearchError) -> EngineStatus:
+    return replace(status, fact=problem.fact, remedy=problem.remedy, commands=problem.commands)

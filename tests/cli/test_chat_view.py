@@ -13,8 +13,9 @@ from qiusuo.cli.chat.commands import is_command
 from qiusuo.cli.chat.lines import safe, support_of, without_citation_links
 from qiusuo.cli.chat.view import ChatView, finished_length, render
 from qiusuo.cli.chat.words import ChatWords
+from qiusuo.words import Language
 
-WORDS = ChatWords(chinese=True)
+WORDS = ChatWords(Language.CHINESE)
 DOCUMENT = """\
 # Title
 

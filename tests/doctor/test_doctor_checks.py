@@ -23,6 +23,7 @@ from qiusuo.testing.providers.exa import Exa
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.serpapi import SerpApi
 from qiusuo.testing.providers.tavily import Tavily
+from qiusuo.words import Language
 from tests.support.doctor_support import Canned, causes, diagnose, is_green
 from tests.support.searxng_process import free_port
 
@@ -139,7 +140,7 @@ class TestService:
         provider.unresponsive = (("google", "Suspended: CAPTCHA"), ("brave", "too many requests"))
         found = await diagnose(monkeypatch, server.url)
         assert causes(found) == ["searxng.engines_blocked"]
-        assert "google (Suspended: CAPTCHA)" in found[0].wording(chinese=True).what
+        assert "google (Suspended: CAPTCHA)" in found[0].wording(Language.CHINESE).what
 
     @pytest.mark.parametrize(
         ("messages", "cause"),
@@ -261,8 +262,8 @@ class TestProviders:
         [off, missing] = [one for one in await examine(Settings.load(), quick=True) if one.level is Level.PROBLEM]
         for finding in (off, missing):
             assert "Set EXA_API_KEY" in finding.wording().fix
-            assert finding.wording(chinese=True).fix.startswith("请设置 EXA_API_KEY")
-        assert "Web search is off" not in off.wording(chinese=True).why
+            assert finding.wording(Language.CHINESE).fix.startswith("请设置 EXA_API_KEY")
+        assert "Web search is off" not in off.wording(Language.CHINESE).why
 
     async def test_only_statutes_can_be_searched(self, monkeypatch: pytest.MonkeyPatch, sample_folder: Path) -> None:
         monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "laws")

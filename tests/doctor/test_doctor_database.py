@@ -10,6 +10,7 @@ import pytest
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
+from qiusuo.words import Language
 from tests.support.postgres_process import PostgresProcess, with_postgres
 from tests.support.stores import rows
 
@@ -21,7 +22,7 @@ async def look(url: str | None = None) -> Finding | None:
     found = await examine(Settings.load(**({"database_url": url} if url else {})), quick=True)
     finding = next((one for one in found if one.code.startswith("database.")), None)
     if finding is not None:
-        said = repr(finding) + "".join(str(finding.to_dict(chinese=chinese)) for chinese in (True, False))
+        said = repr(finding) + "".join(str(finding.to_dict(language)) for language in Language)
         assert "hushhush" not in said
     return finding
 
@@ -45,7 +46,7 @@ class TestDatabase:
         finding = await look(url)
         assert finding is not None
         assert (finding.code, finding.level) == ("database.failed", Level.PROBLEM)
-        assert finding.wording(chinese=True).what.startswith("对话无法保存")
+        assert finding.wording(Language.CHINESE).what.startswith("对话无法保存")
 
     async def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
@@ -72,10 +73,10 @@ class TestDatabase:
         assert finding is not None
         assert finding.code == "database.failed"
         # Who runs it is told where; the readers of the page are not.
-        for chinese in (True, False):
-            assert "127.0.0.1:1/chat" in finding.wording(chinese=chinese).what
-            assert "127.0.0.1" not in str(finding.public().to_dict(chinese=chinese))
-        assert "对话数据库没有应答" in finding.wording(chinese=True).what
+        for language in Language:
+            assert "127.0.0.1:1/chat" in finding.wording(language).what
+            assert "127.0.0.1" not in str(finding.public().to_dict(language))
+        assert "对话数据库没有应答" in finding.wording(Language.CHINESE).what
 
 
 class TestPostgres:

@@ -54,8 +54,8 @@ async def test_a_configuration_file_with_secrets(
     monkeypatch.setenv("QIUSUO_CONFIG", str(file))
     [finding] = await readable()
     assert finding.level is Level.WARNING
-    for chinese in (False, True):
-        words = finding.wording(chinese=chinese)
+    for language in Language:
+        words = finding.wording(language)
         assert str(file) in words.what
         assert f"{mode:04o}" in words.what
         assert words.fix

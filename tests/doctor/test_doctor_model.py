@@ -17,9 +17,9 @@ KEY = "sk-very-secret-0123456789"
 async def diagnose(*, quick: bool = False, **settings: Any) -> Finding:
     found = await examine(Settings.load(**settings), quick=quick)
     (one,) = [finding for finding in found if finding.code.startswith("model.")]
-    for chinese in (True, False):
-        assert one.wording(chinese=chinese).what
-        assert KEY not in str(one.to_dict(chinese=chinese))
+    for language in Language:
+        assert one.wording(language).what
+        assert KEY not in str(one.to_dict(language))
     return one
 
 

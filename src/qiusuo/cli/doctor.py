@@ -92,7 +92,7 @@ def _print_json(findings: Sequence[Finding], words: Words) -> None:
     data = {
         "level": worst.label,
         "exitCode": EXIT_CODES[worst],
-        "findings": [finding.to_dict(chinese=words.chinese) for finding in findings],
+        "findings": [finding.to_dict(words.language) for finding in findings],
     }
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
@@ -100,7 +100,7 @@ def _print_json(findings: Sequence[Finding], words: Words) -> None:
 def _print_findings(findings: Sequence[Finding], words: Words) -> None:
     out = Console(highlight=False, soft_wrap=True)
     for finding in sorted(findings, key=lambda finding: finding.level):
-        text = finding.wording(chinese=words.chinese)
+        text = finding.wording(words.language)
         out.print(f"{_SIGNS[finding.level]} {escape(text.what)}")
         if finding.level >= Level.NOTE:
             for line in (text.why, text.fix):
@@ -109,7 +109,7 @@ def _print_findings(findings: Sequence[Finding], words: Words) -> None:
             for command in finding.commands:
                 out.print(f"    [cyan]$ {escape(command)}[/]")
         if finding.level >= Level.WARNING:
-            links = " · ".join(filter(None, (finding.guide_in(chinese=words.chinese), finding.link)))
+            links = " · ".join(filter(None, (finding.guide_in(words.language), finding.link)))
             out.print(f"    [dim]{escape(links)}[/]")
     counts = [sum(finding.level is level for finding in findings) for level in (Level.PROBLEM, Level.WARNING)]
     out.print(escape(words("verdict", problems=counts[0], warnings=counts[1]) if any(counts) else words("all_well")))

@@ -58,7 +58,7 @@ def receipt_table(attempts: Iterable[Attempt], words: Words) -> Table:
         outcome = words.outcome(attempt.outcome)
         if attempt.skipped:
             outcome += f" ({words('skipped')})"
-        why = "; ".join(part for part in (attempt.reason, *attempt.notes) if part)
+        why = "; ".join(part for part in (attempt.reason, *map(str, attempt.notes)) if part)
         table.add_row(attempt.engine, outcome, f"{attempt.ms} ms", _shown(why))
     return table
 

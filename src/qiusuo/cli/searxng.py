@@ -101,7 +101,7 @@ def _serve(words: Words, python: Path, kit: KitFolder, port: int) -> Exit:
 def _agreed(words: Words, environment: Path, *, yes: bool) -> bool:
     question = words("install_ask", package=PACKAGE, licence=LICENCE, folder=environment)
     if yes:
-        typer.echo(question.rpartition("。" if words.chinese else ". ")[0])
+        typer.echo(question.rpartition("。" if words.language == "zh" else ". ")[0])
         return True
     return sys.stdin.isatty() and typer.confirm(question)
 

@@ -119,7 +119,7 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
 
 async def _show_notices(app: QiusuoApp, err: Console) -> None:
     for finding in await startup_notices(app.backend.settings, app.backend.service):
-        words = finding.wording(chinese=words_for_terminal().chinese)
+        words = finding.wording(words_for_terminal().language)
         err.print(escape(f"{words.what} {words.why}\n  → {words.fix}"))
 
 

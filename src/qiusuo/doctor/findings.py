@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
-from qiusuo.chat.chinese import in_chinese
-from qiusuo.doctor.wording import Wording
-from qiusuo.doctor.words import TEXTS
+from qiusuo.words import Fact, Language
+from qiusuo.words.catalogue import about
+from qiusuo.words.wording import Wording, wording
 
 
 class Level(IntEnum):
@@ -43,43 +43,44 @@ class Finding:
     @property
     def guide(self) -> str:
         """Where our own guide treats this, as a path in the documentation; empty where nothing needs to be done."""
-        return self.guide_in(chinese=False)
+        return self.guide_in(Language.ENGLISH)
 
     @property
     def link(self) -> str:
         """Where the thing itself is documented, on the web."""
-        return self.docs_url or TEXTS[self.code].docs_url
+        return self.docs_url or about(self.code, "docs_url")
 
-    def guide_in(self, *, chinese: bool) -> str:
+    def guide_in(self, language: Language) -> str:
         """Return the place in the guide of that language."""
-        page = "docs/troubleshooting.zh-CN.md" if chinese else "docs/troubleshooting.md"
+        page = "docs/troubleshooting.zh-CN.md" if language is Language.CHINESE else "docs/troubleshooting.md"
         return f"{page}#{anchor(self.code)}" if self.level >= Level.WARNING else ""
 
-    def wording(self, *, chinese: bool = False) -> Wording:
+    @property
+    def fact(self) -> Fact:
+        """The finding as a fact."""
+        return Fact(self.code, **self.values)
+
+    def wording(self, language: Language = Language.ENGLISH) -> Wording:
         """Return the finding in words."""
-        texts = TEXTS[self.code]
-        chosen = texts.chinese if chinese else texts.english
-        # Errors speak English everywhere below.
-        values = {name: in_chinese(str(value)) if chinese else value for name, value in self.values.items()}
-        what, why, fix = (part.format(**values) for part in (chosen.what, chosen.why, chosen.fix))
-        return Wording(f"{what} ({self.place})" if self.place else what, why, fix)
+        words = wording(self.fact, None, language)
+        return words._replace(what=f"{words.what} ({self.place})") if self.place else words
 
     def public(self) -> Finding:
         """Return the finding without its place."""
         return replace(self, place="")
 
-    def to_dict(self, *, chinese: bool = False) -> dict[str, Any]:
-        """Return the finding in its JSON shape."""
-        words = self.wording(chinese=chinese)
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
+        """Return the finding in its JSON shape: facts for programs, and words in a language."""
+        words = self.wording(language)
         return {
             "check": self.code.partition(".")[0],
-            "code": self.code,
+            **self.fact.to_dict(),
             "level": self.level.label,
             "what": words.what,
             "why": words.why,
             "fix": words.fix,
             "commands": list(self.commands),
-            "guide": self.guide_in(chinese=chinese),
+            "guide": self.guide_in(language),
             "docsUrl": self.link,
         }
 

@@ -18,6 +18,7 @@ from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
 from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
 from qiusuo.text import clean, iso_date, shorten_query, visible
+from qiusuo.words import Fact, as_fact
 
 logger = logging.getLogger(__name__)
 
@@ -77,11 +78,11 @@ class Probe:
 class EngineResults(list[SearchResultItem]):
     """A list of results that may carry notes for the receipt."""
 
-    notes: tuple[str, ...]
+    notes: tuple[Fact, ...]
 
-    def __init__(self, items: Iterable[SearchResultItem] = (), notes: Iterable[str] = ()) -> None:
+    def __init__(self, items: Iterable[SearchResultItem] = (), notes: Iterable[Fact | str] = ()) -> None:
         super().__init__(items)
-        self.notes = tuple(notes)
+        self.notes = tuple(map(as_fact, notes))
 
 
 class SearchEngine(ABC):
@@ -146,7 +147,7 @@ class SearchEngine(ABC):
     async def aclose(self) -> None:  # noqa: B027 - most engines own nothing that must be closed
         """Release what the engine itself has opened."""
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         """Say what of this query the engine cannot honour; it goes into the receipt."""
         asked = (
             (Feature.NEWS, query.wants_news),
@@ -156,15 +157,15 @@ class SearchEngine(ABC):
             (Feature.INCLUDE_DOMAINS, query.include_domains),
             (Feature.EXCLUDE_DOMAINS, query.exclude_domains),
         )
-        found: list[str] = []
+        found: list[Fact | str] = []
         ignored = [feature.value for feature, value in asked if value and feature not in self.features]
         if ignored:
-            found.append(f"ignored: {', '.join(ignored)}")
+            found.append(Fact("engine.ignored", features=ignored))
         sent = self.query_text(query)
         if sent != query.text:
-            found.append(f"query shortened to {len(sent)} characters")
+            found.append(Fact("engine.shortened", count=len(sent)))
         if num_results > self.max_results:
-            found.append(f"at most {self.max_results} results")
+            found.append(Fact("engine.at_most", count=self.max_results))
         return tuple(found)
 
     def query_text(self, query: Query) -> str:
@@ -270,7 +271,7 @@ class HttpEngine(SearchEngine):
         parse: Callable[[dict[str, Any]], SearchResultItem | None],
         *,
         limit: int,
-        notes: Iterable[str] = (),
+        notes: Iterable[Fact | str] = (),
     ) -> EngineResults:
         """Read each row; one that cannot be read is skipped and logged, the rest is used."""
         if not isinstance(rows, list):
@@ -295,7 +296,7 @@ class HttpEngine(SearchEngine):
         if rows and not items:
             raise self.bad_shape("no result that can be read")
         if skipped:
-            notes = (*notes, f"{skipped} unreadable results skipped")
+            notes = (*notes, Fact("engine.unreadable", count=skipped))
         return EngineResults(items, notes)
 
     def bad_shape(self, what: str) -> BadResponse:

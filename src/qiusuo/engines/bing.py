@@ -20,6 +20,7 @@ from qiusuo.errors import EngineError, EngineNotConfigured, RateLimited
 from qiusuo.http import HttpClient, Reply, parse_retry_after
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import primary_language, region_for
+from qiusuo.words import Fact
 
 RETIRED_ENV = ("BING_API_KEY", "BING_SEARCH_V7_SUBSCRIPTION_KEY", "BING_SUBSCRIPTION_KEY")
 MAX_NEWS = 20
@@ -139,7 +140,7 @@ class BingEngine(HttpEngine):
             fix="Wait a moment or lower the pace.",
         )
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         if self._through is not None:
             return ("asked through SerpApi", *self._through.notes(query, num_results))
         found = super().notes(query, min(num_results, MAX_NEWS) if query.wants_news else num_results)

@@ -10,6 +10,7 @@ from qiusuo.errors import EngineError, QuotaExceeded
 from qiusuo.http import Reply
 from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.models import Freshness, Query, SearchResultItem
+from qiusuo.words import Fact
 
 MAX_DOMAINS = 20
 FRESHNESS = {
@@ -72,7 +73,7 @@ class BochaEngine(HttpEngine):
             f"the balance is used up: {detail}", engine=self.name, status=403, fix=f"Top up at {self.docs_url}."
         )
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if max(len(query.include_domains), len(query.exclude_domains)) > MAX_DOMAINS:
             found += (f"only the first {MAX_DOMAINS} domains of a filter are used",)

@@ -9,6 +9,7 @@ from qiusuo.errors import AuthFailed, EngineError, QuotaExceeded, RateLimited, R
 from qiusuo.http import Reply, parse_retry_after
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.text import clean, is_traditional_chinese, primary_language, region_for
+from qiusuo.words import Fact
 
 # Brave refuses the whole request (422) for a country or language outside its lists, so others are left out.
 COUNTRIES = frozenset({
@@ -77,7 +78,7 @@ class BraveEngine(HttpEngine):
     def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
         return self.item(row["title"], row["url"], row.get("description"), date=row.get("page_age") or row.get("age"))
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         conditional = {
             f"ignored: language {query.language}": query.language and not _language(query.language),
             f"ignored: region {query.region}": query.region and not _country(query),

@@ -23,6 +23,7 @@ from qiusuo.errors import BadResponse, Blocked, EngineError, RateLimited, Reques
 from qiusuo.http import MAX_BODY_BYTES, TOTAL_TIMEOUT, HttpClient, check_base_url, parse_retry_after
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.text import is_traditional_chinese, primary_language, region_for
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     import primp
@@ -110,7 +111,7 @@ class DdgsEngine(SearchEngine):
             timelimit=_TIMELIMIT[query.freshness] if query.freshness else None,
         )
         found: dict[str, SearchResultItem] = {}
-        notes: list[str] = []
+        notes: list[Fact | str] = []
         for number in range(1, MAX_PAGES + 1):
             try:
                 # A thread cannot be stopped; this one ends by itself, its client has the same deadline.

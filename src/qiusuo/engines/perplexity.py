@@ -10,6 +10,7 @@ from qiusuo.errors import EngineError, QuotaExceeded
 from qiusuo.http import Reply
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import primary_language, region_for
+from qiusuo.words import Fact
 
 # About as much as a snippet may hold (base.MAX_SNIPPET_CHARS); Perplexity would send pages of it.
 MAX_TOKENS_PER_PAGE = 512
@@ -48,7 +49,7 @@ class PerplexityEngine(HttpEngine):
         date = row.get("date") or row.get("last_updated")
         return self.item(row["title"], row["url"], row.get("snippet"), date=date)
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         conditional = {
             f"ignored: language {query.language}": query.language and not _language(query),
             "ignored: exclude_domains, since only one kind of domain filter is taken at a time": (

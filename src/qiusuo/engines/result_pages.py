@@ -25,6 +25,7 @@ from qiusuo.errors import (
 from qiusuo.http import HttpClient, check_base_url, parse_retry_after
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import clean, visible
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -92,7 +93,7 @@ class ResultPageEngine(SearchEngine):
         count = self.count(num_results)
         deadline = time.monotonic() + self._timeout
         found: dict[str, SearchResultItem] = {}
-        notes: list[str] = []
+        notes: list[Fact | str] = []
         for page in range(MAX_PAGES):
             try:
                 items = await self._page(self.page_url(query, page), deadline)

@@ -25,6 +25,7 @@ from qiusuo.errors import (
 )
 from qiusuo.http import HttpClient, Reply
 from qiusuo.models import Freshness, Query, SearchResultItem
+from qiusuo.words import Fact, said
 
 DETECT_TIMEOUT: Final = 0.5
 MAX_PAGES: Final = 5
@@ -153,7 +154,7 @@ class SearxngEngine(HttpEngine):
             else None,
         }
         found: dict[str, SearchResultItem] = {}
-        notes: list[str] = []
+        notes: list[Fact | str] = []
         silent: Silent = {}
         deadline = asyncio.get_running_loop().time() + self.endpoint.timeout
         for number in range(1, MAX_PAGES + 1):
@@ -179,7 +180,7 @@ class SearxngEngine(HttpEngine):
             notes.append(f"did not answer: {listed_engines(silent)}")
         return EngineResults(list(found.values())[:count], notes)
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if searxng_language(query) == "all" and (query.language or query.region):
             found += ("language not known to SearXNG" if query.language else "ignored: region (needs a language)",)
@@ -213,7 +214,7 @@ class SearxngEngine(HttpEngine):
             data = await self.endpoint.get("/search", {**params, "pageno": number})
         except Unavailable as error:
             if error.status is None:
-                error.fix = _START
+                error.remedy = said(_START)
             raise
         page = self.collect(field_of(data, "results"), self._item, limit=_MAX_ROWS)
         return page, silent_engines(field_of(data, "unresponsive_engines"))

@@ -14,6 +14,7 @@ from qiusuo.errors import EngineError, QuotaExceeded, RequestRejected, Unavailab
 from qiusuo.http import HttpClient, Reply
 from qiusuo.models import Freshness, Query, SearchResultItem, domain_of
 from qiusuo.text import earliest, is_traditional_chinese, primary_language, region_for
+from qiusuo.words import Fact
 
 PAGE_SIZE = 10
 MAX_SITES = 10
@@ -56,7 +57,7 @@ class SerpApi(HttpEngine):
         # All pages together may take as long as one request: what the first brought must not come too late.
         deadline = asyncio.get_running_loop().time() + self.endpoint.timeout
         found: dict[str, SearchResultItem] = {}
-        notes: list[str] = []
+        notes: list[Fact | str] = []
         page, more = 0, True
         while more and len(found) < count:
             params = self.params(query, count, page)
@@ -126,7 +127,7 @@ class SerpApi(HttpEngine):
             fix="Raise the plan at https://serpapi.com/dashboard or wait for its renewal.",
         )
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if max(len(query.include_domains), len(query.exclude_domains)) > MAX_SITES:
             found += (f"only the first {MAX_SITES} domains of a filter are used",)
@@ -172,7 +173,7 @@ class SerpApiBingEngine(SerpApi):
             **_bing_place(query),
         }
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if query.language and not _bing_place(query):
             found += ("ignored: language, which Bing takes only together with a country",)
@@ -213,7 +214,7 @@ class SerpApiBaiduEngine(SerpApi):
             return replace(item, source=host)
         return item
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if query.language and not _baidu_language(query.language):
             found += ("ignored: language, Baidu only tells kinds of Chinese apart",)

@@ -8,6 +8,7 @@ from qiusuo.engines.base import EngineOptions, Feature, HttpEngine, field_of
 from qiusuo.errors import AuthFailed, EngineError, QuotaExceeded, RequestRejected
 from qiusuo.http import HttpClient, Reply
 from qiusuo.models import Freshness, Query, SearchResultItem
+from qiusuo.words import Fact
 
 DEFAULT_SEARCH_ENGINE = "search_pro"
 AUTH_CODES = frozenset({"1000", "1001", "1002", "1003", "1004"})
@@ -110,7 +111,7 @@ class ZhipuEngine(HttpEngine):
             )
         return None
 
-    def notes(self, query: Query, num_results: int) -> tuple[str, ...]:
+    def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if len(query.include_domains) > 1:
             found += ("ignored: include_domains, Zhipu takes a single one",)

@@ -10,13 +10,22 @@ from functools import cached_property
 from typing import NamedTuple
 
 from qiusuo.engines.base import EngineResults, SearchEngine, Storing
-from qiusuo.errors import BadResponse, EngineError, QuotaExceeded, RateLimited, SearchError, SearchTimeout
+from qiusuo.errors import (
+    BadResponse,
+    EngineError,
+    QuotaExceeded,
+    RateLimited,
+    SearchError,
+    SearchTimeout,
+    failed_attempt,
+)
 from qiusuo.loops import PerLoop
 from qiusuo.models import Attempt, Outcome, SearchResultItem
 from qiusuo.pipeline.cooldown import Cooldowns, Cooling
 from qiusuo.pipeline.limits import Pace
 from qiusuo.pipeline.quota import MonthlyQuota
 from qiusuo.pipeline.request import SearchRequest, filter_results
+from qiusuo.words import Fact, as_fact
 
 logger = logging.getLogger(__name__)
 
@@ -81,15 +90,12 @@ class Attempts:
         except TimeoutError:
             if not asked:
                 return Tried(lane, _failure(lane, _no_place(lane, budget), self._ms(started), skipped=True))
-            fix = "Check the network, or raise SEARCH_TIMEOUT."
-            late = SearchTimeout(f"no answer within {budget:.1f} s.", engine=lane.name, fix=fix)
+            late = SearchTimeout(Fact("search.late", seconds=f"{budget:.1f}"), engine=lane.name)
             # One caller's hurry says nothing of the engine.
             return await self._failed(lane, late, started, counts=budget >= self._fair_time)
         except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on
             logger.exception("the engine %s broke", lane.name)
-            broken = BadResponse(
-                f"the engine itself broke ({type(fault).__name__}).", engine=lane.name, fix="Report it."
-            )
+            broken = BadResponse(Fact("search.engine_broke", fault=type(fault).__name__), engine=lane.name)
             return await self._failed(lane, broken, started)
         self.cooldowns.succeeded(lane.name)
         return tried
@@ -97,7 +103,7 @@ class Attempts:
     async def overtaken(self, lane: Lane, started: float, winner: str, *, counts: bool) -> Attempt:
         """Report an engine that was still silent when another had answered; it is recorded if that ``counts``."""
         ms = self._ms(started)
-        error = SearchTimeout(f"no answer after {ms / 1000:.1f} s, when {winner} had answered.", engine=lane.name)
+        error = SearchTimeout(Fact("search.overtaken", seconds=f"{ms / 1000:.1f}", winner=winner), engine=lane.name)
         if counts:
             await self.cooldowns.failed(lane.name, error)
         return _failure(lane, error, ms)
@@ -105,11 +111,11 @@ class Attempts:
     def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
         query = request.query
         items, dropped = filter_results(request, found)
-        notes = lane.engine.notes(query, request.num_results)
+        notes = tuple(map(as_fact, lane.engine.notes(query, request.num_results)))
         if isinstance(found, EngineResults):
             notes += found.notes
         if dropped:
-            notes += (f"{dropped} results of other domains dropped",)
+            notes += (Fact("search.others_dropped", count=dropped),)
         attempt = Attempt(lane.name, Outcome.OK if items else Outcome.EMPTY, self._ms(started), notes=notes)
         items = items[: request.num_results]
         for place, item in enumerate(items):
@@ -125,8 +131,11 @@ class Attempts:
 
     def _resting(self, lane: Lane, cooling: Cooling) -> Tried:
         wait = self.cooldowns.seconds_left(cooling)
-        reason = f"rests for {wait:.0f} s more after: {cooling.reason}"
-        return Tried(lane, Attempt(lane.name, cooling.outcome, 0, reason, cooling.fix, wait, skipped=True))
+        resting = Fact("search.resting", seconds=f"{wait:.0f}", reason=cooling.fact)
+        attempt = Attempt(
+            lane.name, cooling.outcome, 0, resting, cooling.remedy, wait, skipped=True, commands=cooling.commands
+        )
+        return Tried(lane, attempt)
 
     def _ms(self, started: float) -> int:
         return round((self._clock() - started) * 1000)
@@ -137,12 +146,8 @@ async def _take_turn(lane: Lane, patience: float) -> EngineError | None:
     if lane.pace is not None:
         while wait := await lane.pace.take():
             if wait > patience:
-                return RateLimited(
-                    f"its pace leaves no place for {wait:.1f} s.",
-                    engine=lane.name,
-                    retry_after=wait,
-                    fix=f"Raise requests_per_second under [engines.{lane.name}] if the plan allows it.",
-                )
+                paced = Fact("search.paced", seconds=f"{wait:.1f}", engine=lane.name)
+                return RateLimited(paced, engine=lane.name, retry_after=wait)
             await asyncio.sleep(wait)
     # Last, since it counts: a search that is not made must cost nothing.
     if lane.quota is not None:
@@ -154,12 +159,8 @@ async def _take_turn(lane: Lane, patience: float) -> EngineError | None:
 
 
 def _no_place(lane: Lane, budget: float) -> SearchTimeout:
-    return SearchTimeout(
-        f"searches before this one left no place within {budget:.1f} s.",
-        engine=lane.name,
-        fix=f"Raise max_concurrency or requests_per_second under [engines.{lane.name}] if the plan allows it.",
-    )
+    return SearchTimeout(Fact("search.no_place", seconds=f"{budget:.1f}", engine=lane.name), engine=lane.name)
 
 
 def _failure(lane: Lane, error: SearchError, ms: int, *, skipped: bool = False) -> Attempt:
-    return Attempt(lane.name, error.outcome, ms, error.message, error.fix, error.retry_after, skipped=skipped)
+    return failed_attempt(lane.name, error, ms, skipped=skipped)

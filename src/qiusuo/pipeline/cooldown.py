@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,6 +14,7 @@ from qiusuo.errors import RequestRejected, SearchError
 from qiusuo.models import Outcome
 from qiusuo.pipeline.stored import MAX_REST_BYTES, read_rest
 from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -52,8 +53,9 @@ class Cooling:
 
     until: float
     outcome: Outcome
-    reason: str
-    fix: str = ""
+    fact: Fact
+    remedy: Fact | None = None
+    commands: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class Cooldowns:
                 # Written by another version, or not by us at all: as good as absent.
                 self._shared.odd(f"the shared rest of {name}")
                 continue
-            cooling = Cooling(rest.until, rest.outcome, rest.reason, rest.fix)
+            cooling = Cooling(rest.until, rest.outcome, rest.told, rest.to_do, tuple(rest.commands))
             record = self._record(name)
             if record.cooling is None or cooling.until > record.cooling.until:
                 record.cooling = cooling
@@ -112,7 +114,7 @@ class Cooldowns:
         if record.cooling.until > now:
             return record.cooling
         if record.probe_until > now:
-            return Cooling(record.probe_until, record.cooling.outcome, record.cooling.reason, record.cooling.fix)
+            return replace(record.cooling, until=record.probe_until)
         record.probe_until = now + PROBE_SECONDS
         return None
 
@@ -146,7 +148,7 @@ class Cooldowns:
             seconds = max(error.retry_after, 1.0)
         record.rests += 1
         record.probe_until = 0.0
-        record.cooling = Cooling(now + seconds, error.outcome, error.message, error.fix)
+        record.cooling = Cooling(now + seconds, error.outcome, error.fact, error.remedy, error.commands)
         logger.warning("%s rests for %.0f s after: %s", engine, seconds, error.message)
         if self._shared is not None:
             await self._publish(engine, record.cooling, seconds)
@@ -154,7 +156,13 @@ class Cooldowns:
     async def _publish(self, engine: str, cooling: Cooling, seconds: float) -> None:
         assert self._shared is not None  # noqa: S101 - the caller has looked
         data = orjson.dumps(
-            {"until": cooling.until, "outcome": cooling.outcome.value, "reason": cooling.reason, "fix": cooling.fix}
+            {
+                "until": cooling.until,
+                "outcome": cooling.outcome.value,
+                "fact": cooling.fact.to_dict(),
+                "remedy": cooling.remedy.to_dict() if cooling.remedy else None,
+                "commands": cooling.commands,
+            }
         )
         try:
             await self._shared.run(lambda redis: redis.set(_key(engine), data, px=max(int(seconds * 1000), 1)))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from qiusuo.models import Attempt, Outcome
 from qiusuo.pipeline.attempt import Attempts, Lane, Tried
 from qiusuo.pipeline.request import SearchRequest
+from qiusuo.words import Fact
 
 # What an engine that may not be hedged gets of the time left, while others wait behind it.
 SHARE = 0.6
@@ -138,8 +139,8 @@ class _Race:
 
     def _name_the_rest(self) -> None:
         for lane in self._waiting:
-            reason, fix = "no time was left to ask it.", "Raise SEARCH_TIMEOUT."
-            self._receipt[len(self._receipt)] = Attempt(lane.name, Outcome.TIMEOUT, 0, reason, fix, skipped=True)
+            late = Attempt(lane.name, Outcome.TIMEOUT, 0, Fact("search.no_time"), skipped=True)
+            self._receipt[len(self._receipt)] = late
 
     async def _overtake(self, winner: Tried) -> None:
         for running in self._running.values():

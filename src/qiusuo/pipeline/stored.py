@@ -5,6 +5,7 @@ A value that does not fit is as good as absent. The types and bounds are those o
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final, TypeVar
 
 import orjson
@@ -14,6 +15,7 @@ from qiusuo.engines.base import MAX_SNIPPET_CHARS, web_address
 from qiusuo.models import Outcome, SearchResponse, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
 from qiusuo.text import without_controls
+from qiusuo.words import Fact
 
 MAX_ENTRY_BYTES: Final = 1024 * 1024
 MAX_REST_BYTES: Final = 16 * 1024
@@ -22,6 +24,11 @@ LONGEST_REST: Final = 32 * 24 * 3600.0
 MAX_COUNT_BYTES: Final = 9
 """Digits of a counter: no plan has more searches a month."""
 _HOUR_MS: Final = 3_600_000
+_LONGEST_LINE: Final = 8000
+_MOST_VALUES: Final = 100
+_DEEPEST: Final = 4
+_LONGEST_CODE: Final = 100
+_CODE: Final = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
 
 
 def _shown(text: str) -> str:
@@ -38,13 +45,59 @@ def _address(url: str) -> str:
 
 
 Name = Annotated[str, Field(max_length=300), AfterValidator(_shown)]
-Line = Annotated[str, Field(max_length=8000), AfterValidator(_shown)]
+Line = Annotated[str, Field(max_length=_LONGEST_LINE), AfterValidator(_shown)]
 Moment = Annotated[float, Field(ge=0, le=1e11)]
 """Seconds since the epoch."""
 
 
 class _Stored(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+
+
+def _check_value(value: object, depth: int) -> None:
+    match value:
+        case str() if len(value) <= _LONGEST_LINE:
+            _shown(value)
+        case bool() | int() | float():
+            pass
+        case list() if depth and len(value) <= _MOST_VALUES:
+            for each in value:
+                _check_value(each, depth - 1)
+        case {"code": str() as code, "values": dict() as values, **others} if depth and not others:
+            _check_code(code)
+            _check_values(values, depth - 1)
+        case _:
+            raise ValueError("not a value of a fact")
+
+
+def _check_code(code: str) -> str:
+    if len(code) > _LONGEST_CODE or not _CODE.fullmatch(code):
+        raise ValueError("not a code")
+    return code
+
+
+def _check_values(values: dict[Any, Any], depth: int = _DEEPEST) -> dict[Any, Any]:
+    if len(values) > _MOST_VALUES:
+        raise ValueError("too many values")
+    for name, value in values.items():
+        _check_code(name)
+        _check_value(value, depth)
+    return values
+
+
+Code = Annotated[str, AfterValidator(_check_code)]
+Values = Annotated[dict[str, Any], AfterValidator(_check_values)]
+
+
+class _Fact(_Stored):
+    """What is so, as a code with values; one of them may be a fact again."""
+
+    code: Code
+    values: Values = {}
+
+    @property
+    def fact(self) -> Fact:
+        return Fact.from_dict({"code": self.code, "values": self.values})
 
 
 class _Item(_Stored):
@@ -63,6 +116,11 @@ class _Attempt(_Stored):
     ms: Annotated[int, Field(ge=0, le=_HOUR_MS)]
     reason: Line = ""
     fix: Line = ""
+    code: Code | None = None
+    values: Values = {}
+    remedy: _Fact | None = None
+    noted: Annotated[list[_Fact], Field(max_length=100)] = []
+    commands: Annotated[list[Line], Field(max_length=20)] = []
     retryAfter: Annotated[float, Field(ge=0, le=LONGEST_REST)] | None = None  # noqa: N815
     skipped: bool = False
     notes: Annotated[list[Line], Field(max_length=100)] = []
@@ -90,8 +148,19 @@ class StoredRest(_Stored):
 
     until: Moment
     outcome: Annotated[Outcome, Field(strict=False)]
-    reason: Line
-    fix: Line
+    fact: _Fact
+    remedy: _Fact | None = None
+    commands: Annotated[list[Line], Field(max_length=20)] = []
+
+    @property
+    def told(self) -> Fact:
+        """Why it rests."""
+        return self.fact.fact
+
+    @property
+    def to_do(self) -> Fact | None:
+        """What to do about it."""
+        return self.remedy.fact if self.remedy else None
 
 
 S = TypeVar("S", bound=_Stored)

@@ -24,6 +24,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Outcome
+from qiusuo.words import Language
 
 CLIENT_GONE: Final = 499
 """What nginx writes down for a client that hung up; nobody receives it."""
@@ -42,10 +43,12 @@ class Refusal(SearchError):
         self.http_status = status
         self.headers = dict(headers or {})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the refusal in the JSON shape of errors; its kind is the status' name."""
-        data = {"error": self.http_status.phrase.title().replace(" ", ""), "message": self.message}
-        return data | {"fix": self.fix} if self.fix else data
+        words = self.wording(language)
+        kind = self.http_status.phrase.title().replace(" ", "")
+        data = {"error": kind, "message": words.what, **self.fact.to_dict()}
+        return data | {"fix": words.fix} if words.fix else data
 
 
 def status_of(error: SearchError) -> HTTPStatus:

@@ -13,6 +13,7 @@ from qiusuo.doctor.findings import Finding
 from qiusuo.errors import SearchError, Unavailable
 from qiusuo.pipeline.flights import Flights
 from qiusuo.web.backend import Backend
+from qiusuo.words import Language
 
 LASTS: Final = 5.0
 PROBE_LASTS: Final = 1.0
@@ -41,7 +42,7 @@ class Health:
         if "conversations" in self._backend.parts:  # its own connection knows better than a look from outside
             found = [finding for finding in found if not finding.code.startswith("database.")]
             found += [database_failed(database)] if database else []
-        return [finding.public().to_dict(chinese=chinese) for finding in found]
+        return [finding.public().to_dict(Language.CHINESE if chinese else Language.ENGLISH) for finding in found]
 
     async def database_problem(self) -> SearchError | None:
         """Return why conversations cannot be written, None where they can or there are none."""

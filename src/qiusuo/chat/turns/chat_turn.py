@@ -131,7 +131,7 @@ def _tell_of_the_law(context: Context, outcome: SearchResponse | SearchError) ->
 
 def _remark(outcome: SearchResponse | SearchError) -> str:
     """Return what the legal index has to say: why it found nothing, or how it understood the question."""
-    return "".join(note for attempt in _attempts(outcome) if attempt.engine == LAWS for note in attempt.notes)
+    return "".join(str(note) for attempt in _attempts(outcome) if attempt.engine == LAWS for note in attempt.notes)
 
 
 def _attempts(outcome: SearchResponse | SearchError) -> Sequence[Attempt]:

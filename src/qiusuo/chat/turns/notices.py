@@ -25,6 +25,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Attempt, Outcome
+from qiusuo.words import said
 
 DOCS: Final = "/docs/troubleshooting"
 _DOCTOR: Final = "qiusuo doctor"
@@ -254,7 +255,8 @@ def attempt_in(attempt: Attempt, language: str) -> Attempt:
     """Return a line of the receipt in the language of the turn."""
     if language != CHINESE:
         return attempt
-    return replace(attempt, reason=chinese.in_chinese(attempt.reason), fix=chinese.in_chinese(attempt.fix))
+    told, to_do = said(chinese.in_chinese(attempt.reason)), said(chinese.in_chinese(attempt.fix))
+    return replace(attempt, fact=told or None, remedy=to_do or None)
 
 
 def _fix_of(error: SearchError, language: str) -> str:

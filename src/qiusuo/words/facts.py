@@ -1,0 +1,123 @@
+"""A fact: what is so, as a code with values. Sentences are made of it where somebody reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from qiusuo.words.catalogue import Part, template
+from qiusuo.words.languages import Language
+
+SAID: Final = "said"
+"""The code of somebody's own words, such as a provider's: they have no other language."""
+
+Value: TypeAlias = "str | int | float | Fact | tuple[str | Fact, ...]"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Fact:
+    """What is so. ``code`` picks the sentences in the catalogue, which ``values`` fill in; a value may be a fact too.
+
+    A fact that rests on another one (its value ``reason``) and says nothing of what to do has the other's remedy.
+    Neither code nor values ever hold a key or a password.
+    """
+
+    code: str
+    values: Mapping[str, Any] = field(hash=False)
+
+    def __init__(self, code: str, /, **values: Any) -> None:
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "values", {name: _frozen(value) for name, value in values.items()})
+
+    def __str__(self) -> str:
+        """Return what is so in English, for logs."""
+        return self.text()
+
+    def __bool__(self) -> bool:
+        """Somebody's own words may be none at all."""
+        return self.code != SAID or bool(self.values.get("text"))
+
+    def text(self, language: Language = Language.ENGLISH, part: Part = Part.WHAT) -> str:
+        """Return a part of what is told about it; an empty string where the catalogue has no such part."""
+        if self.code == SAID:
+            return str(self.values.get("text", "")) if part is Part.WHAT else ""
+        words = template(self.code, language, part)
+        if words:
+            return words.format_map(_Texts(self.values, language))
+        reason = self.values.get("reason")
+        return reason.text(language, part) if part is Part.FIX and isinstance(reason, Fact) else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fact in its JSON shape."""
+        return {"code": self.code, "values": {name: _plain(value) for name, value in self.values.items()}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Fact:
+        """Rebuild a fact from ``to_dict``."""
+        return cls(str(data["code"]), **{str(name): _read(value) for name, value in data.get("values", {}).items()})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let errors travel between processes."""
+        return Fact.from_dict, (self.to_dict(),)
+
+
+def said(text: str) -> Fact:
+    """Return somebody's own words as a fact."""
+    return Fact(SAID, text=text)
+
+
+def as_fact(told: Fact | str) -> Fact:
+    """Return what is told as a fact; text is somebody's own words."""
+    return told if isinstance(told, Fact) else said(told)
+
+
+class _Texts(dict[str, str]):
+    """The values as text. One that is missing shows as a gap: an error must not fail in being told."""
+
+    def __init__(self, values: Mapping[str, Any], language: Language) -> None:
+        super().__init__({name: in_words(value, language) for name, value in values.items()})
+
+    def __missing__(self, name: str) -> str:
+        return "…"
+
+
+def in_words(value: object, language: Language) -> str:
+    """Return a value as text in a language."""
+    match value:
+        case Fact():
+            return value.text(language)
+        case tuple() | list():
+            clauses = any(isinstance(each, Fact) for each in value)
+            joint = language.between if clauses else language.joint
+            return joint.join(in_words(each, language) for each in value)
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
+
+
+def _frozen(value: object) -> object:
+    return tuple(_frozen(each) for each in value) if isinstance(value, list | tuple) else value
+
+
+def _plain(value: object) -> object:
+    match value:
+        case Fact():
+            return value.to_dict()
+        case tuple():
+            return [_plain(each) for each in value]
+        case str() | int() | float():
+            return value
+        case _:
+            return str(value)
+
+
+def _read(value: object) -> object:
+    match value:
+        case dict() if isinstance(value.get("code"), str):
+            return Fact.from_dict(value)
+        case list():
+            return tuple(_read(each) for each in value)
+        case _:
+            return value
