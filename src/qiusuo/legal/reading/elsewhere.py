@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final
 
 from qiusuo.legal.reading.editions import HOW
+from qiusuo.tables import read_table
 
-# Words run together: 内蒙古, 即日本人, 依法国家赔偿, 公司法国有企业.
-_COUNTRIES: Final = (
-    r"美国(?!际)|英国(?!际)|英格兰|苏格兰|(?<![依违合非守枉立执司刑宪民])法国(?![家土有际庆])|德国(?!际)|(?<![今当即生次每近节假同昨某\d])日本|韩国|大韩民国|欧盟|"
-    "(?<!白)俄罗斯|白俄罗斯|俄国|苏联|加拿大|澳大利亚|新西兰|新加坡|马来西亚|印度尼西亚|印度|印尼|越南|泰国(?!际)|菲律宾|缅甸|柬埔寨|老挝|"
-    "朝鲜(?!族)|(?<!内)蒙古(?!族)|哈萨克斯坦|乌兹别克斯坦|吉尔吉斯斯坦|塔吉克斯坦|巴基斯坦|孟加拉|尼泊尔|斯里兰卡|土耳其|伊朗|伊拉克|以色列|"
-    "沙特|阿联酋|卡塔尔|科威特|埃及|南非|肯尼亚|尼日利亚|埃塞俄比亚|乌克兰|波兰|捷克|匈牙利|罗马尼亚|塞尔维亚|奥地利|意大利|西班牙|葡萄牙|瑞士|荷兰|"
-    "瑞典|挪威|丹麦|芬兰|冰岛|爱尔兰|比利时|卢森堡|希腊|巴西|墨西哥|阿根廷|(?<![理明机])智利(?![用益])|秘鲁|哥伦比亚|委内瑞拉|古巴"
-)
-# 参加州里的, 纽约公约, 夏威夷果.
-_STATES: Final = (
-    "(?<![参增更附])加州|加利福尼亚|纽约(?!公约)|特拉华|得克萨斯|德克萨斯|佛罗里达|华盛顿(?!公约)|伊利诺伊|马萨诸塞|麻省(?!理工)|"
-    "宾夕法尼亚|宾州|新泽西|内华达|俄亥俄|密歇根|佐治亚|弗吉尼亚|卡罗来纳|科罗拉多|亚利桑那|夏威夷(?!果)|阿拉斯加|路易斯安那|威斯康星|"
-    "明尼苏达|马里兰|康涅狄格|田纳西|肯塔基|密苏里|印第安纳|俄勒冈|犹他|洛杉矶|旧金山|芝加哥|魁北克|安大略|新南威尔士"
-)
-_OTHER_COURTS: Final = "中华民国|民国|台湾|香港|澳门"
+_TABLE: Final = Path(__file__).parent.parent / "data" / "jurisdictions.tsv"
+
+
+def _places(kind: str) -> str:
+    """Return a pattern for the names of a kind, in the order of the table."""
+    rows = [row for row in read_table(_TABLE) if row["kind"] == kind]
+    return "|".join(_guarded(row["name"], row["not_after"], row["not_before"]) for row in rows)
+
+
+def _guarded(name: str, not_after: str, not_before: str) -> str:
+    behind = f"(?<![{not_after}])" if not_after else ""
+    ahead = f"(?!{not_before})" if not_before else ""
+    return f"{behind}{name}{ahead}"
+
+
+_COUNTRIES: Final = _places("country")
+_STATES: Final = _places("state")
+_OTHER_COURTS: Final = _places("court")
 # 俄罗斯联邦, 日本国, 朝鲜民主主义人民共和国, 特拉华州, 香港特别行政区.
 _STYLED: Final = (
     "(?:(?:民主|人民|社会|主义|联邦|伊斯兰|阿拉伯|合众|联合){0,5}(?:国家?|共和国|王国|联邦)"

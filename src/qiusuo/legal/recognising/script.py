@@ -8,55 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
+from qiusuo.tables import read_table
+
 ENGLISH_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "civil code": "民法典",
-        "constitution": "宪法",
-        "criminal law": "刑法",
-        "criminal code": "刑法",
-        "criminal procedure law": "刑事诉讼法",
-        "civil procedure law": "民事诉讼法",
-        "administrative procedure law": "行政诉讼法",
-        "administrative litigation law": "行政诉讼法",
-        "administrative penalty law": "行政处罚法",
-        "administrative licensing law": "行政许可法",
-        "company law": "公司法",
-        "partnership enterprise law": "合伙企业法",
-        "enterprise bankruptcy law": "企业破产法",
-        "securities law": "证券法",
-        "insurance law": "保险法",
-        "trust law": "信托法",
-        "foreign investment law": "外商投资法",
-        "labor law": "劳动法",
-        "labor contract law": "劳动合同法",
-        "social insurance law": "社会保险法",
-        "labor dispute mediation and arbitration law": "劳动争议调解仲裁法",
-        "arbitration law": "仲裁法",
-        "patent law": "专利法",
-        "trademark law": "商标法",
-        "copyright law": "著作权法",
-        "anti-unfair competition law": "反不正当竞争法",
-        "anti-monopoly law": "反垄断法",
-        "advertising law": "广告法",
-        "e-commerce law": "电子商务法",
-        "cybersecurity law": "网络安全法",
-        "data security law": "数据安全法",
-        "personal information protection law": "个人信息保护法",
-        "pipl": "个人信息保护法",
-        "consumer rights protection law": "消费者权益保护法",
-        "consumer protection law": "消费者权益保护法",
-        "product quality law": "产品质量法",
-        "food safety law": "食品安全法",
-        "road traffic safety law": "道路交通安全法",
-        "individual income tax law": "个人所得税法",
-        "enterprise income tax law": "企业所得税法",
-        "land administration law": "土地管理法",
-        "environmental protection law": "环境保护法",
-        "legislation law": "立法法",
-        "lawyers law": "律师法",
-    }
+    {row["english"]: row["law"] for row in read_table(Path(__file__).parent.parent / "data" / "english_names.tsv")}
 )
 _NUMBER = r"\d{1,4}(?:-\d{1,4})?"
 _ARTICLES = re.compile(
