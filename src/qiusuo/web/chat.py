@@ -34,6 +34,7 @@ from qiusuo.service import EngineStatus
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.route import json_answer, read_body, user_of
+from qiusuo.words import Language
 
 logger = logging.getLogger(__name__)
 
@@ -290,6 +291,7 @@ def event_stream(live: LiveTurn, after: int = -1) -> StreamingResponse:
 
 async def _server_sent(live: LiveTurn, after: int) -> AsyncIterator[bytes]:
     batches = live.follow(after)
+    language = Language(live.record.language)
     pending: asyncio.Task[list[Numbered]] | None = None
     try:
         while True:
@@ -300,7 +302,7 @@ async def _server_sent(live: LiveTurn, after: int) -> AsyncIterator[bytes]:
                 continue
             batch, pending = pending, None
             try:
-                yield b"".join(_event(number, event.to_dict()) for number, event in batch.result())
+                yield b"".join(_event(number, event.to_dict(language)) for number, event in batch.result())
             except StopAsyncIteration:
                 return
     finally:
