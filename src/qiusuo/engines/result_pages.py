@@ -139,7 +139,12 @@ class ResultPageEngine(SearchEngine):
         seen: dict[str, Any] = {"host": host, "status": status, "engine": self.name, "said": told("")}
         wait = parse_retry_after(view.retry_after)
         if status in {401, 403}:
-            return Blocked(Fact("http.denied", **seen), fix=person_needed(self.name), **common)
+            return Blocked(
+                Fact("http.denied", **seen),
+                fix=person_needed(self.name),
+                commands=(solve_command(self.name),),
+                **common,
+            )
         if status == 429:  # noqa: PLR2004 - HTTP
             return RateLimited(Fact("http.slow_down", **seen), fix=OTHER_ENGINE, retry_after=wait, **common)
         if status >= 500:  # noqa: PLR2004 - HTTP
