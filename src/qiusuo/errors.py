@@ -105,6 +105,11 @@ class SearchError(Exception):
         """Return the error in words."""
         return wording(self.fact, self.remedy, language)
 
+    @property
+    def told(self) -> Fact:
+        """The error with its remedy in one fact, as the ``reason`` of another one."""
+        return Fact("search.told", reason=self.fact, remedy=self.remedy) if self.remedy else self.fact
+
     def __str__(self) -> str:
         """Return all of it, for logs and terminals."""
         return self._line(f" ({self.place})" if self.place else "")

@@ -15,13 +15,14 @@ from qiusuo.http import Endpoint
 from qiusuo.kit.docker import Engine, container_of, engine_state
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
 from qiusuo.server_settings import is_loopback
+from qiusuo.words import Fact
 
 # Where SearXNG listens by default: in its container, and without one.
 USUAL_PORTS: Final = (8080, 8888)
 _LOOK_TIMEOUT: Final = 0.7
 
 
-async def why_absent(context: Context, endpoint: Endpoint, reached: Reach | None, *, seen: str = "") -> Finding:
+async def why_absent(context: Context, endpoint: Endpoint, reached: Reach | None, *, seen: Fact | str = "") -> Finding:
     """Return the cause; ``reached`` is None where something answered that is not SearXNG (``seen`` says what)."""
     address = shown(endpoint.base_url)
     if reached is Reach.DNS:
@@ -36,8 +37,8 @@ async def why_absent(context: Context, endpoint: Endpoint, reached: Reach | None
         values = {"address": address, "found": elsewhere}
         return Finding("searxng.wrong_port", Level.PROBLEM, values, (f"export SEARXNG_URL={elsewhere}",))
     if reached is None:
-        values = {"address": address, "seen": seen}
-        return Finding("searxng.other_service", Level.PROBLEM, values, (f"curl -sS {address}/config", "docker ps"))
+        what = {"address": address, "seen": seen}
+        return Finding("searxng.other_service", Level.PROBLEM, what, (f"curl -sS {address}/config", "docker ps"))
     return (
         await _docker_cause(context)
         or _file_cause(context)
@@ -93,7 +94,7 @@ def _file_cause(context: Context) -> Finding | None:
     try:
         file = SettingsFile.read(path)
     except SettingsFileError as error:
-        return Finding("searxng.settings_file", Level.PROBLEM, {"file": path, "message": str(error)})
+        return Finding("searxng.settings_file", Level.PROBLEM, {"file": path, "reason": error.fact})
     if not file.uses_defaults:
         return Finding("searxng.no_defaults", Level.PROBLEM, {"file": path}, context.start_commands)
     if file.has_default_secret and context.kit.secret is None:

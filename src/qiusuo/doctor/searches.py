@@ -11,6 +11,7 @@ from qiusuo.doctor.wire import Heard, describe
 from qiusuo.engines.base import field_of
 from qiusuo.engines.searxng import Silent, failure_kind, listed_engines, silent_engines
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
+from qiusuo.words import Fact
 
 # A search that takes longer leaves no time for another engine within SEARCH_TIMEOUT.
 SLOW_SECONDS: Final = 3.0
@@ -20,7 +21,7 @@ _FAILING: Final = {
     "timeout": "searxng.engines_timeout",
     "offline": "searxng.engines_offline",
 }
-_LANGUAGES: Final = {"en": "English", "zh-CN": "中文"}
+_LANGUAGES: Final = {"en": Fact("searxng.in_english"), "zh-CN": Fact("searxng.in_chinese")}
 FORBIDDEN, TOO_MANY = 403, 429
 
 
@@ -58,7 +59,7 @@ def json_refused(context: Context, address: str, heard: Heard) -> Finding | None
     if reply is None:
         if heard.timed_out:
             return None
-        values = {"address": address, "message": heard.error.message if heard.error else ""}
+        values = {"address": address, "reason": heard.error.fact if heard.error else ""}
         return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command,))
     if reply.status == TOO_MANY:
         return limiter_finding(context, address, refused=True)
@@ -68,7 +69,7 @@ def json_refused(context: Context, address: str, heard: Heard) -> Finding | None
         return Finding("searxng.login", Level.PROBLEM, {"address": address, "status": reply.status})
     if isinstance(reply.data, dict) and reply.status in {200, 400}:
         return None
-    values = {"address": address, "message": describe(reply)}
+    values = {"address": address, "reason": describe(reply)}
     return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command,))
 
 

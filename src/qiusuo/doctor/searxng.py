@@ -18,10 +18,11 @@ from qiusuo.doctor.system import clock_findings
 from qiusuo.doctor.wire import Heard, Reach, ask, describe, reach, shown
 from qiusuo.engines.base import field_of
 from qiusuo.engines.searxng import SearxngEngine, is_config
-from qiusuo.errors import ConfigurationError
+from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.http import Endpoint
 from qiusuo.http.api import proxy_for
 from qiusuo.text import clean
+from qiusuo.words import Fact
 
 LOOK_TIMEOUT: Final = 2.0
 # The whole examination must end within 8 s, and name, port and configuration are looked at before the searches.
@@ -43,8 +44,7 @@ async def check_searxng(context: Context) -> list[Finding]:
     engine = place.engine
     if not isinstance(engine, SearxngEngine):
         problem = place.problem
-        values = {"message": problem.message if problem else "", "fix": problem.fix if problem else ""}
-        return [*found, Finding("searxng.settings", Level.PROBLEM, values)] if problem else found
+        return [*found, _bad_settings(problem)] if problem else found
     rest = await _examine(context, engine.endpoint)
     return [*found, *(rest if found or is_wanted(context) else _unasked(context, engine.endpoint, rest))]
 
@@ -77,12 +77,16 @@ def is_wanted(context: Context) -> bool:
     return named or addressed or context.settings_file is not None
 
 
+def _bad_settings(error: SearchError) -> Finding:
+    return Finding("searxng.settings", Level.PROBLEM, {"reason": error.told}, error.commands)
+
+
 async def _examine(context: Context, endpoint: Endpoint) -> list[Finding]:
     address = shown(endpoint.base_url)
     try:
         proxy = proxy_for(endpoint.base_url)
     except ConfigurationError as error:
-        return [Finding("searxng.settings", Level.PROBLEM, {"message": error.message, "fix": error.fix})]
+        return [_bad_settings(error)]
     if proxy is None:
         reached = await reach(endpoint.base_url)
         if reached is not Reach.OPEN:
@@ -135,13 +139,13 @@ async def _not_searxng(context: Context, endpoint: Endpoint, config: Heard, heal
         return None
     reply = config.reply
     if reply is None:
-        message = config.error.message if config.error else ""
-        if "secure connection" in message:
-            return Finding("searxng.tls", Level.PROBLEM, {"address": address, "message": message})
+        fault = config.error.fact if config.error else Fact("http.closed", host=address)
+        if fault.code == "http.tls":
+            return Finding("searxng.tls", Level.PROBLEM, {"address": address, "reason": fault})
         if config.timed_out:
             values = {"address": address, "seconds": f"{LOOK_TIMEOUT:g}"}
             return Finding("searxng.unreachable", Level.PROBLEM, values, context.start_commands)
-        return await why_absent(context, endpoint, None, seen=message)
+        return await why_absent(context, endpoint, None, seen=fault)
     if reply.status == 429:  # noqa: PLR2004 - HTTP
         return limiter_finding(context, address, refused=True)
     if reply.status in {401, 403, 407}:
@@ -151,7 +155,7 @@ async def _not_searxng(context: Context, endpoint: Endpoint, config: Heard, heal
         commands = (f"export SEARXNG_URL={target}",) if target.startswith("http") else ()
         return Finding("searxng.redirect", Level.PROBLEM, {"address": address, "target": target}, commands)
     if reply.status >= 500:  # noqa: PLR2004 - HTTP
-        values = {"address": address, "message": describe(reply)}
+        values = {"address": address, "reason": describe(reply)}
         return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command, context.restart_command))
     return await why_absent(context, endpoint, None, seen=describe(reply))
 
