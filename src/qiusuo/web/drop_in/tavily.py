@@ -239,7 +239,7 @@ class _Pages:
                 return str(error)
             except TimeoutError:
                 return f"Not read within {seconds:g} s."
-            return page if page.text else " ".join(page.notes) or "The page has no readable text."
+            return page if page.text else " ".join(map(str, page.notes)) or "The page has no readable text."
 
         return dict(zip(urls, await asyncio.gather(*map(one, urls)), strict=True))
 
