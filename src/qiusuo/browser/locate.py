@@ -61,9 +61,7 @@ def find_chrome(lookup: Lookup = lambda _name: None, *, system: str | None = Non
         if found:
             return Path(found)
         install = install_advice(system)
-        raise EngineNotConfigured(
-            Fact("browser.named_missing", variable=VARIABLE, given=repr(named), install=install)
-        )
+        raise EngineNotConfigured(Fact("browser.named_missing", variable=VARIABLE, given=repr(named), install=install))
     for place in _places(lookup, system):
         return place
     raise EngineNotConfigured(Fact("browser.none_found"), fix=install_advice(system))

@@ -16,6 +16,7 @@ from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.wire import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
 from qiusuo.storage.redis import SharedState, SharedStateGone
+from qiusuo.validation import problem_of
 from qiusuo.words import Fact
 
 GOOGLE: Final = "google"
@@ -36,11 +37,8 @@ async def check_settings(context: Context) -> list[Finding]:
             bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
             TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
         except ValidationError as error:
-            values = {
-                "variable": variable_name(name),
-                "used": getattr(context.settings, name),
-                "message": error.errors(include_input=False)[0]["msg"],
-            }
+            problem = problem_of(error.errors(include_input=False)[0])
+            values = {"variable": variable_name(name), "used": getattr(context.settings, name), "problem": problem}
             found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable_name(name)}",)))
     return found
 
