@@ -39,9 +39,9 @@ async def check_search(context: Context) -> list[Finding]:
     if (await roster.available(SearchType.REGULATION)).engines:
         # Who has named nothing else wants it so.
         level = Level.NOTE if wanted else Level.WARNING
-        return [Finding("search.laws_only", level, commands=context.start_commands), *found]
+        return [Finding("search.laws_only", level, commands=context.commands.start), *found]
     off = roster.disabled()
-    return [Finding("search.off", Level.PROBLEM, {"reason": off.told}, context.start_commands), *found]
+    return [Finding("search.off", Level.PROBLEM, {"reason": off.told}, context.commands.start), *found]
 
 
 async def check_providers(context: Context) -> list[Finding]:

@@ -12,11 +12,6 @@ import aiohttp
 from qiusuo.text import clean, truncate
 from qiusuo.words import Fact
 
-NO_CONNECTION: Final = frozenset(
-    {"http.refused", "http.dns", "http.no_route", "http.tls", "http.connect_failed", "http.timeout_connect"}
-)
-"""The codes of everything that keeps us from even talking to a host."""
-
 # The second and third are Windows' own.
 _REFUSED: Final = frozenset({errno.ECONNREFUSED, 1225, 10061})
 _NO_ROUTE: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, 10050, 10051, 10065})
@@ -42,6 +37,8 @@ def connection_fact(error: aiohttp.ClientConnectorError, host: str) -> Fact:
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return Fact("http.tls", host=host, words=truncate(clean(str(error)), 300))
     cause = error.os_error
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return Fact("http.proxy_failed", host=host, words=cause.strerror or type(cause).__name__)
     return Fact(connection_code(cause), host=host, words=cause.strerror or type(cause).__name__)
 
 
