@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import qiusuo.doctor
+import qiusuo
 from qiusuo.cli.app import app
 from qiusuo.doctor import Finding, Level, worst_level
 from qiusuo.doctor.findings import anchor
@@ -25,12 +25,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def found_by_the_doctor() -> set[str]:
-    """Every code that a check may find, read off its files."""
-    folder = Path(qiusuo.doctor.__file__).parent
-    files = "\n".join(file.read_text("utf-8") for file in folder.glob("*.py"))
-    prefixes = {name.partition(".")[0] for name in re.findall(r'Finding\(\s*"(\w+\.\w+)"', files)}
-    named = set(re.findall(r'(?<!Fact\()"(\w+\.\w+)"', files))
-    return {name for name in named if name.partition(".")[0] in prefixes and entry(name) is not None}
+    """Every code that a check may find, read off the files of the doctor and of the faults of SearXNG."""
+    root = Path(qiusuo.__file__).parent
+    files = [*(root / "doctor").glob("*.py"), root / "kit" / "commands.py", root / "engines" / "searxng_faults.py"]
+    codes = set(re.findall(r'"(\w+\.\w+)"', "\n".join(file.read_text("utf-8") for file in files)))
+    prefixes = {"searxng", "search", "provider", "redis", "chrome", "legal", "database", "model", "settings", "files"}
+    return {code for code in codes if code.partition(".")[0] in {*prefixes, "clock", "check"} and entry(code)}
 
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
@@ -108,6 +108,9 @@ class TestWords:
             "searxng.ok", "searxng.ready", "searxng.none", "searxng.some_silent", "searxng.old", "search.ok",
             "provider.ok", "provider.usage", "provider.not_probed", "provider.keyless", "redis.ok", "chrome.ok",
             "legal.ok", "legal.none", "database.ok", "model.ok", "model.none", "model.not_asked",
+            # Clauses of other findings.
+            "searxng.and_more", "searxng.in_english", "searxng.in_chinese", "provider.late", "redis.silent",
+            "database.late", "check.late", "search.engine_broke", "search.late",
         }  # fmt: skip
         causes = found_by_the_doctor()
         assert len(causes) > 50
