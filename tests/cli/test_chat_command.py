@@ -315,7 +315,7 @@ class TestTerminal:
         screen.enter("/search on")
         screen.wait_for("联网搜索：开")
         screen.enter("/engine nowhere")
-        screen.wait_for("no engine named 'nowhere'")
+        screen.wait_for("没有名为 'nowhere' 的引擎")
         screen.enter("/engine searxng")
         screen.wait_for("引擎：SearXNG")
         screen.enter("two")

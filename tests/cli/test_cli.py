@@ -302,7 +302,7 @@ class TestEngines:
     def test_chinese(self, terminal: Terminal) -> None:
         out, _ = terminal.text("engines", COLUMNS="200", QIUSUO_LANG="zh")
         assert "就绪" in out
-        assert "参与自动搜索的引擎（按顺序）：tavily, brave" in out
+        assert "参与自动搜索的引擎（按顺序）：tavily、brave" in out
 
     def test_version_and_help(self, terminal: Terminal) -> None:
         from qiusuo import __version__

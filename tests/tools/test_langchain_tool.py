@@ -105,17 +105,18 @@ class TestErrors:
     async def test_a_failure_is_text_for_the_model_and_marked_as_error(self, fault: Fault) -> None:
         async with World("tavily") as here:
             here["tavily"].fault = fault
-            call = {"name": "web_search", "args": {"query": "x"}, "id": "1", "type": "tool_call"}
-            message = await SearchTool(service=here.service).ainvoke(call)
-            assert message.status == "error"
-            assert "搜索失败" in message.content
-            assert "tavily" in message.content
-            assert here["tavily"].key not in message.content
+            for query, beginning in (("x", "Search failed, "), ("茶", "搜索失败：")):
+                call = {"name": "web_search", "args": {"query": query}, "id": "1", "type": "tool_call"}
+                message = await SearchTool(service=here.service).ainvoke(call)
+                assert message.status == "error"
+                assert message.content.startswith(beginning)
+                assert "tavily" in message.content
+                assert here["tavily"].key not in message.content
 
     def test_sync_failure_too(self) -> None:
         with World("tavily") as here:
             here["tavily"].fault = Fault.SERVER_ERROR
-            assert "搜索失败" in SearchTool(service=here.service).invoke({"query": "x"})
+            assert "Search failed" in SearchTool(service=here.service).invoke({"query": "x"})
 
     async def test_blank_query_is_refused_without_a_request(self) -> None:
         async with World("tavily") as here:

@@ -170,7 +170,8 @@ class TestRequirement4Validation:
     async def test_no_connection_is_a_friendly_text(self, tavily: ProviderServer) -> None:
         tool = tavily_tool(tavily)
         tavily.close()
-        assert "cannot connect" in await ask(tool, query="x")
+        assert "refuses the connection" in await ask(tool, query="x")
+        assert "拒绝连接" in await ask(tool, query="茶")
 
     @pytest.mark.parametrize(
         ("fault", "status", "words"),

@@ -7,15 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from qiusuo.cli.help import about
 from qiusuo.models import Freshness, SearchType
 
-EPILOG = (
-    "Exit codes: 0 results, 1 nothing found, 2 wrong usage, 3 not set up, 4 every engine failed, 5 over the rate limit."
-)
+EPILOG = about("exit_codes")
 
 app = typer.Typer(
     name="qiusuo",
-    help="求索 Qiusuo — web search for LLM chat and agents. 面向大模型对话与智能体的联网搜索。",
+    help=about("qiusuo"),
     epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -34,11 +33,9 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def common(
     version: Annotated[  # noqa: ARG001 - the callback does it
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version. 显示版本。")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help=about("version"))
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Log what happens to standard error. 输出日志。")
-    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help=about("verbose"))] = False,
 ) -> None:
     """Options of every command."""
     import logging  # noqa: PLC0415 - loaded when used
@@ -46,47 +43,35 @@ def common(
     logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
 
 
-@app.command(epilog=EPILOG)
+@app.command(epilog=EPILOG, help=about("search"))
 def search(
-    query: Annotated[list[str], typer.Argument(help="What to search for. 搜索内容。", show_default=False)],
-    search_type: Annotated[
-        SearchType, typer.Option("--type", "-t", help="Kind of pages. 搜索类型。")
-    ] = SearchType.GENERAL,
+    query: Annotated[list[str], typer.Argument(help=about("search_query"), show_default=False)],
+    search_type: Annotated[SearchType, typer.Option("--type", "-t", help=about("search_type"))] = SearchType.GENERAL,
     engine: Annotated[
-        str | None, typer.Option("--engine", "-e", help="Ask this engine and no other. 指定引擎。", show_default=False)
+        str | None, typer.Option("--engine", "-e", help=about("search_engine"), show_default=False)
     ] = None,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, max=50, help="How many results. 结果数量。", show_default="10")
+        int | None, typer.Option("--count", "-n", min=1, max=50, help=about("search_count"), show_default="10")
     ] = None,
     lang: Annotated[
         str | None,
-        typer.Option("--lang", "-l", help="Language of results: zh-CN, en, all. 结果语言。", show_default="auto"),
+        typer.Option("--lang", "-l", help=about("search_lang"), show_default="auto"),
     ] = None,
-    region: Annotated[
-        str | None, typer.Option("--region", help="Two-letter country. 国家或地区代码。", show_default=False)
-    ] = None,
+    region: Annotated[str | None, typer.Option("--region", help=about("search_region"), show_default=False)] = None,
     freshness: Annotated[
-        Freshness | None, typer.Option("--freshness", "-f", help="How new. 时间范围。", show_default=False)
+        Freshness | None, typer.Option("--freshness", "-f", help=about("search_freshness"), show_default=False)
     ] = None,
-    site: Annotated[
-        list[str] | None, typer.Option("--site", help="Only this domain (repeatable). 限定站点。", show_default=False)
-    ] = None,
+    site: Annotated[list[str] | None, typer.Option("--site", help=about("search_site"), show_default=False)] = None,
     exclude_site: Annotated[
         list[str] | None,
-        typer.Option("--exclude-site", help="Not this domain (repeatable). 排除站点。", show_default=False),
+        typer.Option("--exclude-site", help=about("search_exclude_site"), show_default=False),
     ] = None,
-    merge: Annotated[
-        bool, typer.Option("--merge", "-m", help="Ask several engines and fuse their results. 多引擎合并。")
-    ] = False,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", help="Seconds for the whole search. 总超时秒数。", show_default="5")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", "-x", help="Show the receipt: who was asked and why. 显示搜索回执。")
-    ] = False,
+    merge: Annotated[bool, typer.Option("--merge", "-m", help=about("search_merge"))] = False,
+    timeout: Annotated[float | None, typer.Option("--timeout", help=about("search_timeout"), show_default="5")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
+    explain: Annotated[bool, typer.Option("--explain", "-x", help=about("search_explain"))] = False,
 ) -> None:
-    """Search the web. 联网搜索。"""
+    """Search the web."""
     from qiusuo.cli.search import run_search  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(
@@ -110,44 +95,39 @@ def search(
     )
 
 
-CHAT_EPILOG = (
-    "Exit codes: 0 answered, 2 wrong usage, 3 not set up, 4 the model failed, 5 over the rate limit, 130 stopped."
-)
-
-
-@app.command(epilog=CHAT_EPILOG)
+@app.command(epilog=about("exit_codes_chat"), help=about("chat"))
 def chat(
     question: Annotated[
         list[str] | None,
-        typer.Argument(help="Ask this and leave. 只问这一个问题。", show_default="a conversation"),
+        typer.Argument(help=about("chat_question"), show_default="a conversation"),
     ] = None,
     mode: Annotated[
         Literal["chat", "agent"] | None,
-        typer.Option("--mode", help="Who decides to search: your switch, or the AI. 模式。", show_default="chat"),
+        typer.Option("--mode", help=about("chat_mode"), show_default="chat"),
     ] = None,
     search: Annotated[
         bool | None,
-        typer.Option("--search/--no-search", help="The search switch. 联网搜索开关。", show_default="off"),
+        typer.Option("--search/--no-search", help=about("chat_search"), show_default="off"),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="provider:name. 使用的模型。", show_default="QIUSUO_MODEL"),
+        typer.Option("--model", "-m", help=about("chat_model"), show_default="QIUSUO_MODEL"),
     ] = None,
     engine: Annotated[
-        str | None, typer.Option("--engine", "-e", help="Search with this engine. 指定引擎。", show_default="auto")
+        str | None, typer.Option("--engine", "-e", help=about("chat_engine"), show_default="auto")
     ] = None,
     session: Annotated[
         str | None,
-        typer.Option("--session", "-s", help="Go on with this conversation. 继续会话。", show_default=False),
+        typer.Option("--session", "-s", help=about("chat_session"), show_default=False),
     ] = None,
-    no_save: Annotated[bool, typer.Option("--no-save", help="Keep nothing. 不保存会话。")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print events as JSON lines. 逐行输出 JSON 事件。")] = False,
+    no_save: Annotated[bool, typer.Option("--no-save", help=about("chat_no_save"))] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=about("chat_json"))] = False,
     language: Annotated[
         Literal["zh", "en"] | None,
-        typer.Option("--language", "-l", help="Language of the answer. 回答语言。", show_default="the question's"),
+        typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
     ] = None,
 ) -> None:
-    """Talk with a model that searches; in a pipe, answer once. 终端聊天；在管道中回答一次。"""
+    """Talk with a model that searches; in a pipe, answer once."""
     from qiusuo.cli.chat.command import ChatOptions, run_chat  # noqa: PLC0415 - loaded when used
 
     options = ChatOptions(
@@ -156,229 +136,219 @@ def chat(
     raise typer.Exit(run_chat(options))
 
 
-@app.command(epilog=EPILOG)
-def engines(as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False) -> None:
-    """Show every engine: ready, resting, missing its key, quota left. 查看各搜索引擎的状态。"""
+@app.command(epilog=EPILOG, help=about("engines"))
+def engines(as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False) -> None:
+    """Show every engine: ready, resting, missing its key, quota left."""
     from qiusuo.cli.engines import run_engines  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_engines(as_json=as_json))
 
 
-@app.command(epilog=EPILOG)
+@app.command(epilog=EPILOG, help=about("mcp"))
 def mcp() -> None:
-    """Serve the tools to one MCP client over standard input and output. 以 MCP（stdio）方式提供工具。"""
+    """Serve the tools to one MCP client over standard input and output."""
     from qiusuo.cli.mcp import run_mcp  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_mcp())
 
 
-@app.command(epilog=EPILOG)
+@app.command(epilog=EPILOG, help=about("serve"))
 def serve(
-    host: Annotated[
-        str | None, typer.Option("--host", help="Address to listen on. 监听地址。", show_default="127.0.0.1")
-    ] = None,
+    host: Annotated[str | None, typer.Option("--host", help=about("serve_host"), show_default="127.0.0.1")] = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", "-p", min=0, max=65535, help="Port; 0 takes a free one. 端口。", show_default="8000"),
+        typer.Option("--port", "-p", min=0, max=65535, help=about("serve_port"), show_default="8000"),
     ] = None,
     allow_open: Annotated[
         bool,
-        typer.Option("--allow-open", help="Listen beyond this machine without tokens. 允许不设令牌对外监听。"),
+        typer.Option("--allow-open", help=about("serve_allow_open")),
     ] = False,
-    access_log: Annotated[bool, typer.Option("--access-log", help="Log every request. 记录每个请求。")] = False,
+    access_log: Annotated[bool, typer.Option("--access-log", help=about("serve_access_log"))] = False,
 ) -> None:
-    """Serve the HTTP API. 启动 HTTP 服务。"""
+    """Serve the HTTP API."""
     from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log))
 
 
-@app.command(epilog="Exit codes: 0 done, 2 wrong usage.")
+@app.command(epilog=about("exit_codes_token"), help=about("token"))
 def token() -> None:
-    """Make a token for QIUSUO_TOKENS. 生成一个可用于 QIUSUO_TOKENS 的令牌。"""
+    """Make a token for QIUSUO_TOKENS."""
     import secrets  # noqa: PLC0415 - loaded when used
 
     typer.echo(secrets.token_urlsafe(24))
 
 
-@app.command(epilog="Exit codes: 0 all is well, 1 it works, with warnings, 2 wrong usage, 3 something does not work.")
+@app.command(epilog=about("exit_codes_doctor"), help=about("doctor"))
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
     fix: Annotated[
         bool,
-        typer.Option(
-            "--fix", help="Make the safe repairs in SearXNG's settings.yml, with a backup. 自动修复（留备份）。"
-        ),
+        typer.Option("--fix", help=about("doctor_fix")),
     ] = False,
     settings_file: Annotated[
         Path | None,
-        typer.Option("--settings-file", help="SearXNG's settings.yml. SearXNG 的设置文件。", show_default=False),
+        typer.Option("--settings-file", help=about("doctor_settings_file"), show_default=False),
     ] = None,
 ) -> None:
-    """Find what is wrong with the set-up, why, and the command that repairs it. 诊断配置，指出原因和修复命令。"""
+    """Find what is wrong with the set-up, why, and the command that repairs it."""
     from qiusuo.cli.doctor import run_doctor  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_doctor(as_json=as_json, fix=fix, settings_file=settings_file))
 
 
-searxng = typer.Typer(help="A SearXNG of your own. 自建 SearXNG。", no_args_is_help=True)
+searxng = typer.Typer(help=about("group_searxng"), no_args_is_help=True)
 app.add_typer(searxng, name="searxng")
-SEARXNG_EPILOG = "Exit codes: 0 done, 2 wrong usage, 3 not set up (files, Docker), 4 SearXNG or compose failed."
+SEARXNG_EPILOG = about("exit_codes_searxng")
 KitDir = Annotated[
     Path | None,
-    typer.Argument(metavar="[DIR]", help="Folder of the files. 文件所在目录。", show_default="data folder of the user"),
+    typer.Argument(metavar="[DIR]", help=about("kit_folder"), show_default="data folder of the user"),
 ]
 
 
-@searxng.command("init", epilog=SEARXNG_EPILOG)
+@searxng.command("init", epilog=SEARXNG_EPILOG, help=about("searxng_init"))
 def searxng_init(
     folder: KitDir = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files. 覆盖已有文件。")] = False,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on this machine. 本机端口。")] = 8080,
-    limiter: Annotated[
-        bool, typer.Option("--limiter", help="Limit strangers; needs Valkey, which is added. 开启限流（公开实例）。")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help=about("searxng_init_force"))] = False,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help=about("searxng_init_port"))] = 8080,
+    limiter: Annotated[bool, typer.Option("--limiter", help=about("searxng_init_limiter"))] = False,
 ) -> None:
-    """Write docker-compose.yml and settings.yml, with the JSON API on. 生成部署模板（已开启 JSON 接口）。"""
+    """Write docker-compose.yml and settings.yml, with the JSON API on."""
     from qiusuo.cli.searxng import run_init  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_init(folder, force=force, port=port, limiter=limiter))
 
 
-@searxng.command("up", epilog=SEARXNG_EPILOG)
+@searxng.command("up", epilog=SEARXNG_EPILOG, help=about("searxng_up"))
 def searxng_up(
     folder: KitDir = None,
-    no_docker: Annotated[
-        bool, typer.Option("--no-docker", help="Run SearXNG as a child process, until Ctrl-C. 不使用 Docker 运行。")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Install without asking. 不询问直接安装。")] = False,
+    no_docker: Annotated[bool, typer.Option("--no-docker", help=about("searxng_up_no_docker"))] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help=about("searxng_up_yes"))] = False,
     port: Annotated[
         int | None,
-        typer.Option(
-            "--port", min=1, max=65535, help="Port, without Docker. 端口。", show_default="as in settings.yml"
-        ),
+        typer.Option("--port", min=1, max=65535, help=about("searxng_up_port"), show_default="as in settings.yml"),
     ] = None,
 ) -> None:
-    """Start SearXNG. 启动 SearXNG。"""
+    """Start SearXNG."""
     from qiusuo.cli.searxng import run_compose_action, run_without_docker  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_without_docker(folder, yes=yes, port=port) if no_docker else run_compose_action("up", folder))
 
 
-@searxng.command("down", epilog=SEARXNG_EPILOG)
+@searxng.command("down", epilog=SEARXNG_EPILOG, help=about("searxng_down"))
 def searxng_down(folder: KitDir = None) -> None:
-    """Stop SearXNG and remove its container. 停止 SearXNG。"""
+    """Stop SearXNG and remove its container."""
     from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_compose_action("down", folder))
 
 
-@searxng.command("restart", epilog=SEARXNG_EPILOG)
+@searxng.command("restart", epilog=SEARXNG_EPILOG, help=about("searxng_restart"))
 def searxng_restart(folder: KitDir = None) -> None:
-    """Restart SearXNG, so that it reads its settings again. 重启 SearXNG，使设置生效。"""
+    """Restart SearXNG, so that it reads its settings again."""
     from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_compose_action("restart", folder))
 
 
-@searxng.command("logs", epilog=SEARXNG_EPILOG)
+@searxng.command("logs", epilog=SEARXNG_EPILOG, help=about("searxng_logs"))
 def searxng_logs(
     folder: KitDir = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on showing new lines. 持续输出。")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help=about("searxng_logs_follow"))] = False,
 ) -> None:
-    """Show what SearXNG has logged. 查看 SearXNG 的日志。"""
+    """Show what SearXNG has logged."""
     from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_compose_action("logs", folder, follow=follow))
 
 
-google = typer.Typer(help="Google through your own Chrome. 通过本机 Chrome 使用谷歌。", no_args_is_help=True)
+google = typer.Typer(help=about("group_google"), no_args_is_help=True)
 app.add_typer(google, name="google")
 
 
 @google.callback()
 def google_group() -> None:
-    """Google through your own Chrome. 通过本机 Chrome 使用谷歌。"""
+    """Google through your own Chrome."""
 
 
-@google.command(epilog=EPILOG)
+@google.command(epilog=EPILOG, help=about("solve"))
 def solve(
-    query: Annotated[str, typer.Option("--query", "-q", help="What to search for there. 搜索内容。")] = "qiusuo",
-    engine: Annotated[str, typer.Option("--engine", "-e", help="google, bing_web or baidu. 网站。")] = "google",
+    query: Annotated[str, typer.Option("--query", "-q", help=about("solve_query"))] = "qiusuo",
+    engine: Annotated[str, typer.Option("--engine", "-e", help=about("solve_engine"))] = "google",
 ) -> None:
-    """Answer a CAPTCHA or consent page yourself, in a visible browser. 在可见的浏览器中手动完成验证。"""
+    """Answer a CAPTCHA or consent page yourself, in a visible browser."""
     from qiusuo.cli.google import run_solve  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_solve(query, engine))
 
 
-legal = typer.Typer(help="Chinese law on this machine. 本地法律检索。", no_args_is_help=True)
+legal = typer.Typer(help=about("group_legal"), no_args_is_help=True)
 app.add_typer(legal, name="legal")
 
 
 @legal.callback()
 def legal_group() -> None:
-    """Chinese law on this machine. 本地法律检索。"""
+    """Chinese law on this machine."""
 
 
-@legal.command("install", epilog=EPILOG)
+@legal.command("install", epilog=EPILOG, help=about("legal_install"))
 def legal_install(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. 不再询问。")] = False,
-    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help=about("legal_install_yes"))] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help=about("legal_install_semantic"))] = False,
 ) -> None:
-    """Bring the default statutes and build the index. 安装默认法律库并建立索引。"""
+    """Bring the default statutes and build the index."""
     from qiusuo.cli.legal import run_install  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_install(yes=yes, semantic=semantic))
 
 
-@legal.command("import", epilog=EPILOG)
+@legal.command("import", epilog=EPILOG, help=about("legal_import"))
 def legal_import(
     paths: Annotated[
         list[str],
-        typer.Argument(help="Markdown folders, judgments (.csv), JSON lines, statutes (.db). 文件或文件夹。"),
+        typer.Argument(help=about("legal_import_paths")),
     ],
-    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help=about("legal_install_semantic"))] = False,
 ) -> None:
-    """Add laws and judgments to the index; an interrupted import goes on. 导入法律或裁判文书，可断点续传。"""
+    """Add laws and judgments to the index; an interrupted import goes on."""
     from qiusuo.cli.legal import run_import  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_import(paths, semantic=semantic))
 
 
-@legal.command("rebuild", epilog=EPILOG)
+@legal.command("rebuild", epilog=EPILOG, help=about("legal_rebuild"))
 def legal_rebuild(
-    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help=about("legal_install_semantic"))] = False,
 ) -> None:
-    """Build the ranking anew, for instance after an update of Qiusuo. 重建索引。"""
+    """Build the ranking anew, for instance after an update of Qiusuo."""
     from qiusuo.cli.legal import run_rebuild  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_rebuild(semantic=semantic))
 
 
-@legal.command("stats", epilog=EPILOG)
+@legal.command("stats", epilog=EPILOG, help=about("legal_stats"))
 def legal_stats(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
-    """Show what the index holds. 查看索引内容。"""
+    """Show what the index holds."""
     from qiusuo.cli.legal import run_stats  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_stats(as_json=as_json))
 
 
-@legal.command("search", epilog=EPILOG)
+@legal.command("search", epilog=EPILOG, help=about("legal_search"))
 def legal_search(
-    query: Annotated[list[str], typer.Argument(help="A law, an article, a question. 法律名称、条款号或问题。")],
-    cases: Annotated[bool, typer.Option("--cases", help="Search judgments instead. 检索裁判文书。")] = False,
-    as_of: Annotated[str, typer.Option("--as-of", help="Law as of this day. 按该日有效的法律。")] = "",
-    case_type: Annotated[str, typer.Option("--type", help="民事, 刑事, 行政, 执行, 国家赔偿。")] = "",
-    court: Annotated[str, typer.Option("--court", help="Court or place. 法院或地名。")] = "",
-    date_from: Annotated[str, typer.Option("--from", help="Judgments not before. 裁判日期起。")] = "",
-    date_to: Annotated[str, typer.Option("--to", help="Judgments not after. 裁判日期止。")] = "",
-    limit: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="How many results. 结果数量。")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    query: Annotated[list[str], typer.Argument(help=about("legal_search_query"))],
+    cases: Annotated[bool, typer.Option("--cases", help=about("legal_search_cases"))] = False,
+    as_of: Annotated[str, typer.Option("--as-of", help=about("legal_search_as_of"))] = "",
+    case_type: Annotated[str, typer.Option("--type", help=about("legal_search_case_type"))] = "",
+    court: Annotated[str, typer.Option("--court", help=about("legal_search_court"))] = "",
+    date_from: Annotated[str, typer.Option("--from", help=about("legal_search_date_from"))] = "",
+    date_to: Annotated[str, typer.Option("--to", help=about("legal_search_date_to"))] = "",
+    limit: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help=about("search_count"))] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
-    """Search the index, offline. 离线检索法律条文或裁判文书。"""
+    """Search the index, offline."""
     from qiusuo.cli.legal import run_search  # noqa: PLC0415 - loaded when used
 
     words = " ".join(query)
@@ -386,13 +356,13 @@ def legal_search(
     raise typer.Exit(run_search(words, cases=cases, as_of=as_of, filters=filters, limit=limit, as_json=as_json))
 
 
-@legal.command("show", epilog=EPILOG)
+@legal.command("show", epilog=EPILOG, help=about("legal_show"))
 def legal_show(
-    reference: Annotated[list[str], typer.Argument(help="Article, law, 案号 or id. 条款、法律、案号或编号。")],
-    as_of: Annotated[str, typer.Option("--as-of", help="Law as of this day. 按该日有效的法律。")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    reference: Annotated[list[str], typer.Argument(help=about("legal_show_reference"))],
+    as_of: Annotated[str, typer.Option("--as-of", help=about("legal_search_as_of"))] = "",
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
-    """Show one article, law or judgment in full. 显示条文、法律或裁判文书全文。"""
+    """Show one article, law or judgment in full."""
     from qiusuo.cli.legal import run_show  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_show(" ".join(reference), as_of=as_of, as_json=as_json))

@@ -77,7 +77,7 @@ def _repair(findings: Sequence[Finding], named: Path | None, err: Console, words
     try:
         made = repair(findings, file)
     except SettingsFileError as error:
-        err.print(escape(f"{file}: {error}"))
+        err.print(escape(words("bad_file", file=file, reason=error.fact)))
         return Exit.NOT_CONFIGURED
     if made is None:
         err.print(escape(words("nothing_to_fix")))

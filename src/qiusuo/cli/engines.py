@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import fields
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -27,18 +28,31 @@ def run_engines(*, as_json: bool) -> Exit:
             Console(stderr=True, highlight=False, emoji=False).print(escape(line))
         return exit_code(error)
     if as_json:
-        data = {"order": names, "engines": [asdict(status) for status in statuses]}
+        data = {"order": names, "engines": [_data(status, words) for status in statuses]}
         sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     else:
         out = Console(highlight=False, emoji=False)
         out.print(_table(statuses, words))
-        out.print(escape(words("taking_part", names=", ".join(names) or words("none"))))
+        out.print(escape(words("taking_part", names=list(names) or words("none"))))
     return Exit.OK if names else Exit.NOT_CONFIGURED
 
 
 async def _look() -> tuple[list[EngineStatus], tuple[str, ...]]:
     async with SearchService.from_settings() as service:
         return await service.status(), await service.available()
+
+
+def _data(status: EngineStatus, words: Words) -> dict[str, Any]:
+    """Return how an engine stands in its JSON shape: facts for programs, and words in the terminal's language."""
+    told = status.wording(words.language)
+    facts = {"fact": status.fact, "remedy": status.remedy}
+    data = {each.name: getattr(status, each.name) for each in fields(status) if each.name not in facts}
+    return {
+        **data,
+        "reason": told.what,
+        "fix": told.fix,
+        **{name: fact.to_dict() if fact else None for name, fact in facts.items()},
+    }
 
 
 def _table(statuses: list[EngineStatus], words: Words) -> Table:
@@ -48,14 +62,15 @@ def _table(statuses: list[EngineStatus], words: Words) -> Table:
     for status in statuses:
         state = words(f"state_{status.state}")
         if status.retry_after:
-            state += f" ({words('seconds_more', seconds=round(status.retry_after))})"
+            more = words("seconds_more", seconds=round(status.retry_after))
+            state = words("note", text=state, note=more)
         left = "" if status.quota is None else str(max(status.quota - (status.quota_used or 0), 0))
         style = {"ready": "green", "resting": "yellow", "missing": "dim"}.get(status.state, "")
-        advice = status.fix or status.reason
+        told = status.wording(words.language)
         table.add_row(
             f"{status.name}  [dim]{escape(status.label)}[/dim]",
             f"[{style}]{state}[/]" if style else state,
             left,
-            escape(advice),
+            escape(told.fix or told.what),
         )
     return table

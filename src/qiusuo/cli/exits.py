@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 from qiusuo.cli.words import Words
@@ -31,17 +32,21 @@ def exit_code(error: SearchError) -> Exit:
 
 
 def error_lines(error: SearchError, words: Words) -> list[str]:
-    """Return what a person should read: what happened, each attempt, what to do."""
+    """Return what a person should read: what happened, each attempt, what to do, in the terminal's language."""
     if isinstance(error, AllEnginesFailed):
         lines = [words("all_failed")]
         for attempt in error.attempts:
-            lines.append(f"  {attempt.engine}: {words.outcome(attempt.outcome)} — {attempt.reason}")
-            if attempt.fix:
-                lines.append(f"    → {attempt.fix}")
+            told = attempt.wording(words.language)
+            outcome = words.outcome(attempt.outcome)
+            lines.append("  " + words("attempt", engine=attempt.engine, outcome=outcome, reason=told.what))
+            lines += [f"    {line}" for line in advice_lines(told.fix, attempt.commands)]
         return lines
-    prefix = f"{error.engine}: " if error.engine else ""
-    place = f" ({error.place})" if error.place else ""
-    lines = [f"{prefix}{error.message}{place}"]
-    if error.fix:
-        lines.append(f"  → {error.fix}")
-    return lines
+    told = error.wording(words.language)
+    what = words("in_place", what=told.what, place=error.place) if error.place else told.what
+    first = words("of_engine", engine=error.engine, what=what) if error.engine else what
+    return [first, *(f"  {line}" for line in advice_lines(told.fix, error.commands))]
+
+
+def advice_lines(fix: str, commands: Iterable[str]) -> list[str]:
+    """Return what to do, and the commands that do it."""
+    return [*([f"→ {fix}"] if fix else []), *(f"$ {command}" for command in commands)]

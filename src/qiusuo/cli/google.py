@@ -19,6 +19,7 @@ from qiusuo.engines.result_pages import ResultPageEngine
 from qiusuo.errors import ConfigurationError, SearchError, UnknownEngine
 from qiusuo.http import HttpClient
 from qiusuo.models import Query
+from qiusuo.words import Fact
 
 
 def run_solve(query: str, engine: str) -> Exit:
@@ -51,14 +52,11 @@ def _engine(name: str, settings: Settings) -> ResultPageEngine:
     kind = discover_engines().get(name)
     if kind is None or not issubclass(kind, ResultPageEngine):
         known = [name for name, kind in discover_engines().items() if issubclass(kind, ResultPageEngine)]
-        raise UnknownEngine(f"{name!r} is no engine that uses the browser.", fix=f"Those are: {', '.join(known)}.")
+        raise UnknownEngine(Fact("cli.no_browser_engine", name=repr(name), known=known))
     options = EngineOptions(base_url=settings.engine(name).base_url, lookup=settings.env)
     return kind.from_options(options, HttpClient())
 
 
 def _need_a_screen() -> None:
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise ConfigurationError(
-            "there is no screen to open a window on.",
-            fix="Run it where there is one (ssh -X, or your desktop), or use an engine with a key.",
-        )
+        raise ConfigurationError(Fact("cli.no_screen"))

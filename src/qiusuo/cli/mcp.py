@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import words_for_terminal
-from qiusuo.errors import SearchError
+from qiusuo.errors import ConfigurationError, SearchError
+from qiusuo.words import Fact
 
 
 def run_mcp() -> Exit:
     """Serve until the client hangs up. Standard output belongs to the protocol; everything else goes to stderr."""
     try:
-        from qiusuo.tools.mcp import serve_stdio  # noqa: PLC0415 - an extra
-    except ImportError:
-        sys.stderr.write("The MCP server is not installed. → pip install 'qiusuo[mcp]'\n")
-        return Exit.NOT_CONFIGURED
-    try:
-        asyncio.run(serve_stdio())
+        asyncio.run(_server()())
     except SearchError as error:
         sys.stderr.write("\n".join(error_lines(error, words_for_terminal())) + "\n")
         return exit_code(error)
     return Exit.OK
+
+
+def _server() -> Callable[[], Coroutine[Any, Any, None]]:
+    try:
+        from qiusuo.tools.mcp import serve_stdio  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise ConfigurationError(Fact("cli.no_mcp"), commands=("pip install 'qiusuo[mcp]'",)) from None
+    return serve_stdio

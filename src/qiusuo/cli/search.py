@@ -32,7 +32,7 @@ def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bo
             response = service.search(query, **options)
     except SearchError as error:
         if as_json:
-            sys.stdout.write(json.dumps(error.to_dict(), ensure_ascii=False, indent=2) + "\n")
+            sys.stdout.write(json.dumps(error.to_dict(words.language), ensure_ascii=False, indent=2) + "\n")
         else:
             for line in error_lines(error, words):
                 err.print(escape(line))
@@ -40,7 +40,7 @@ def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bo
                 err.print(receipt_table(error.attempts, words))
         return exit_code(error)
     if as_json:
-        sys.stdout.write(json.dumps(response.to_dict(), ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(json.dumps(response.to_dict(words.language), ensure_ascii=False, indent=2) + "\n")
     else:
         _print_results(response, out)
         _print_summary(response, err, words)
@@ -57,9 +57,9 @@ def receipt_table(attempts: Iterable[Attempt], words: Words) -> Table:
     for attempt in attempts:
         outcome = words.outcome(attempt.outcome)
         if attempt.skipped:
-            outcome += f" ({words('skipped')})"
-        why = "; ".join(part for part in (attempt.reason, *map(str, attempt.notes)) if part)
-        table.add_row(attempt.engine, outcome, f"{attempt.ms} ms", _shown(why))
+            outcome = words("note", text=outcome, note=words("skipped"))
+        told = [words.tell(fact) for fact in (attempt.fact, *attempt.notes) if fact]
+        table.add_row(attempt.engine, outcome, words("ms", ms=attempt.ms), _shown(words.language.between.join(told)))
     return table
 
 

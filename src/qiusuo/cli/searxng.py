@@ -19,6 +19,7 @@ from qiusuo.kit.environment import LICENCE, PACKAGE, InstallFailed, install, is_
 from qiusuo.kit.files import FilesExist, KitFolder, default_folder, environment_folder
 from qiusuo.kit.process import HOST, StartFailed, port_is_free, running, sigterm_as_interrupt, wait_until_healthy
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
+from qiusuo.words import Fact
 
 
 def run_init(folder: Path | None, *, force: bool, port: int, limiter: bool) -> Exit:
@@ -53,7 +54,7 @@ def run_compose_action(action: str, folder: Path | None, *, follow: bool = False
         try:
             typer.echo(words("compose_up", url=f"http://localhost:{SettingsFile.read(kit.settings).port}"))
         except SettingsFileError as error:
-            return _fail(f"{kit.settings}: {error}", Exit.NOT_CONFIGURED)
+            return _bad_file(words, kit.settings, error)
     return Exit.OK
 
 
@@ -65,19 +66,21 @@ def run_without_docker(folder: Path | None, *, yes: bool, port: int | None) -> E
         if not kit.exists:
             typer.echo(words("kit_written", paths=_listed(kit.write())))
         port = port or SettingsFile.read(kit.settings).port
-    except (OSError, FilesExist) as error:
-        return _fail(words("kit_unwritable", path=kit.path, reason=error), Exit.NOT_CONFIGURED)
+    except FilesExist as taken:
+        return _fail(words("kit_exists", paths=_listed(taken.paths)), Exit.NOT_CONFIGURED)
+    except OSError as error:
+        return _fail(words("kit_unwritable", path=kit.path, reason=str(error)), Exit.NOT_CONFIGURED)
     except SettingsFileError as error:
-        return _fail(f"{kit.settings}: {error}", Exit.NOT_CONFIGURED)
+        return _bad_file(words, kit.settings, error)
     if not port_is_free(port):
         return _fail(words("port_taken", port=port), Exit.USAGE)
     environment = environment_folder()
     if not is_installed(environment) and not _agreed(words, environment, yes=yes):
         return _fail(words("install_declined"), Exit.NOT_CONFIGURED)
     try:
-        python = install(environment, typer.echo)
+        python = install(environment, lambda step: typer.echo(words.tell(step)))
     except InstallFailed as error:
-        return _fail(words("install_failed", reason=error), Exit.NOT_CONFIGURED)
+        return _fail(words("install_failed", reason=error.fact), Exit.NOT_CONFIGURED)
     return _serve(words, python, kit, port)
 
 
@@ -94,16 +97,21 @@ def _serve(words: Words, python: Path, kit: KitFolder, port: int) -> Exit:
         typer.echo(words("searxng_stopped"))
         return Exit.OK
     except StartFailed as error:
-        return _fail(words("searxng_failed", reason=error), Exit.ALL_FAILED)
-    return _fail(words("searxng_failed", reason=f"exit code {ended}, {log}"), Exit.ALL_FAILED)
+        return _fail(words("searxng_failed", reason=error.fact), Exit.ALL_FAILED)
+    return _fail(words("searxng_failed", reason=Fact("kit.ended_later", code=ended, log=str(log))), Exit.ALL_FAILED)
 
 
 def _agreed(words: Words, environment: Path, *, yes: bool) -> bool:
-    question = words("install_ask", package=PACKAGE, licence=LICENCE, folder=environment)
+    plan = words("install_plan", package=PACKAGE, licence=LICENCE, folder=environment)
     if yes:
-        typer.echo(question.rpartition("。" if words.language == "zh" else ". ")[0])
+        typer.echo(plan)
         return True
+    question = plan + words.language.after_sentence + words("install_ask")
     return sys.stdin.isatty() and typer.confirm(question)
+
+
+def _bad_file(words: Words, file: Path, error: SettingsFileError) -> Exit:
+    return _fail(words("bad_file", file=file, reason=error.fact), Exit.NOT_CONFIGURED)
 
 
 def _kit(folder: Path | None) -> KitFolder:

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console
 from rich.markup import escape
 
-from qiusuo.cli.exits import Exit, error_lines, exit_code
+from qiusuo.cli.exits import Exit, advice_lines, error_lines, exit_code
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
 from qiusuo.errors import ConfigurationError
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from qiusuo.web.app import QiusuoApp
@@ -61,15 +62,11 @@ def listen(settings: Settings) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
-        raise ConfigurationError(f"There is no address {host!r} to listen on.", fix="Correct --host.") from None
+        raise ConfigurationError(Fact("cli.no_address", host=repr(host))) from None
     # localhost is two addresses; clients that know one of them only know IPv4.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (settings.tokens or settings.allow_open) and not all(_loops_back(entry[4]) for entry in found):
-        raise ConfigurationError(
-            f"On {host} everybody who reaches this machine could search at your cost.",
-            fix="Set QIUSUO_TOKENS=name:token, or say --allow-open (QIUSUO_ALLOW_OPEN=true) if something else "
-            "keeps strangers out.",
-        )
+        raise ConfigurationError(Fact("cli.open_to_all", host=host))
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         if os.name == "posix":  # on Windows the option would let two servers share a port
@@ -89,9 +86,8 @@ def _build_app(settings: Settings) -> QiusuoApp:
 
         from qiusuo.web.app import create_app  # noqa: PLC0415 - needs the extra
     except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"The server needs packages that are not installed ({error.name}).", fix="pip install 'qiusuo[server]'"
-        ) from None
+        missing = Fact("cli.no_server", package=error.name or "")
+        raise ConfigurationError(missing, commands=("pip install 'qiusuo[server]'",)) from None
     return create_app(settings=settings)
 
 
@@ -119,8 +115,10 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
 
 async def _show_notices(app: QiusuoApp, err: Console) -> None:
     for finding in await startup_notices(app.backend.settings, app.backend.service):
-        words = finding.wording(words_for_terminal().language)
-        err.print(escape(f"{words.what} {words.why}\n  → {words.fix}"))
+        told = finding.wording(words_for_terminal().language)
+        advice = (f"  {line}" for line in advice_lines(told.fix, finding.commands))
+        for line in (f"{told.what} {told.why}".rstrip(), *advice):
+            err.print(escape(line))
 
 
 def _loops_back(address: Any) -> bool:
@@ -129,10 +127,10 @@ def _loops_back(address: Any) -> bool:
 
 def _bind_problem(error: OSError, host: str, port: int) -> ConfigurationError:
     if error.errno == errno.EADDRINUSE:
-        return ConfigurationError(f"Port {port} on {host} is in use.", fix=f"Take another one: --port {port + 1}.")
+        return ConfigurationError(Fact("cli.port_in_use", port=port, host=host, other=port + 1))
     if error.errno == errno.EACCES:
-        return ConfigurationError(f"This user may not listen on port {port}.", fix="Take one above 1023: --port 8000.")
-    return ConfigurationError(f"Listening on {host} port {port} failed: {error.strerror}.", fix="Correct --host.")
+        return ConfigurationError(Fact("cli.port_forbidden", port=port))
+    return ConfigurationError(Fact("cli.listen_failed", port=port, host=host, words=error.strerror or ""))
 
 
 def _url(host: str, listener: socket.socket) -> str:

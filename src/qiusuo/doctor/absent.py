@@ -84,7 +84,7 @@ def _file_cause(context: Context) -> Fact | None:
     try:
         file = SettingsFile.read(path)
     except SettingsFileError as error:
-        return Fact("searxng.settings_file", file=str(path), message=str(error))
+        return Fact("searxng.settings_file", file=str(path), message=error.fact)
     if not file.uses_defaults:
         return Fact("searxng.no_defaults", file=str(path))
     if file.has_default_secret and context.kit.secret is None:

@@ -10,6 +10,7 @@ from qiusuo.chat.sessions.store import open_store
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import SearchError, Unavailable
+from qiusuo.words import Fact
 
 ANSWER_SECONDS: Final = 3.0
 
@@ -28,9 +29,9 @@ async def check_database(context: Context) -> list[Finding]:
         async with asyncio.timeout(ANSWER_SECONDS):
             await store.database.look()
     except TimeoutError:
-        words = f"The database of conversations gives no answer within {ANSWER_SECONDS:g} s."
-        silent = Unavailable(words, fix="Start it, or correct QIUSUO_DATABASE_URL.", place=address.shown)
-        return [database_failed(silent, *(["pg_isready"] if address.kind == "postgresql" else []))]
+        commands = ("pg_isready",) if address.kind == "postgresql" else ()
+        late = Fact("database.late", seconds=ANSWER_SECONDS)
+        return [database_failed(Unavailable(late, place=address.shown, commands=commands))]
     except SearchError as error:
         return [database_failed(error)]
     finally:
@@ -38,8 +39,6 @@ async def check_database(context: Context) -> list[Finding]:
     return [Finding("database.ok", Level.OK, {"address": address.shown})]
 
 
-def database_failed(error: SearchError, *commands: str) -> Finding:
+def database_failed(error: SearchError) -> Finding:
     """Return what is found of a database that cannot be used."""
-    commands = error.commands or commands
-    values = {"message": error.message, "fix": error.fix}
-    return Finding("database.failed", Level.PROBLEM, values, commands, place=error.place)
+    return Finding("database.failed", Level.PROBLEM, {"reason": error.told}, error.commands, place=error.place)

@@ -63,7 +63,10 @@ class Finding:
     def wording(self, language: Language = Language.ENGLISH) -> Wording:
         """Return the finding in words."""
         words = wording(self.fact, None, language)
-        return words._replace(what=f"{words.what} ({self.place})") if self.place else words
+        if not self.place:
+            return words
+        place = f"（{self.place}）" if language is Language.CHINESE else f" ({self.place})"
+        return words._replace(what=words.what + place)
 
     def public(self) -> Finding:
         """Return the finding without its place."""

@@ -35,8 +35,7 @@ async def check_model(context: Context) -> list[Finding]:
     try:
         choice = ready(choose(settings))
     except ModelNotConfigured as error:
-        values = {"name": settings.model, "message": error.message, "fix": error.fix}
-        return [Finding("model.not_set_up", Level.PROBLEM, values, error.commands)]
+        return [_not_set_up(settings.model, error)]
     if choice.kind in {EXTRACTIVE, LOCAL}:
         return [Finding("model.ok", Level.OK, {"label": choice.label, "address": choice.path or EXTRACTIVE})]
     near = is_loopback(urlsplit(choice.base_url).hostname or "")
@@ -51,10 +50,13 @@ async def _examine(choice: Choice, timeout: float) -> Finding:
         endpoint = Endpoint(http, choice.provider, choice.base_url, _headers(choice), (choice.key,))
         return _judged(choice, await ask(endpoint, _PATHS.get(choice.provider, "/models"), timeout=timeout))
     except ConfigurationError as error:  # an address or a proxy that cannot be one
-        values = {"name": choice.full, "message": error.message, "fix": error.fix}
-        return Finding("model.not_set_up", Level.PROBLEM, values)
+        return _not_set_up(choice.full, error)
     finally:
         await http.aclose()
+
+
+def _not_set_up(name: str, error: ConfigurationError) -> Finding:
+    return Finding("model.not_set_up", Level.PROBLEM, {"name": name, "reason": error.told}, error.commands)
 
 
 def _headers(choice: Choice) -> dict[str, str]:
@@ -71,7 +73,7 @@ def _judged(choice: Choice, heard: Heard) -> Finding:
     address = shown(choice.base_url)
     values: dict[str, object] = {"label": choice.label, "address": address}
     if heard.error is not None:
-        values["message"] = heard.error.message
+        values["reason"] = heard.error.fact
         start = ("ollama serve",) if choice.provider == _OLLAMA else (f"curl -sS {shlex.quote(address)}/models",)
         return Finding("model.unreachable", Level.PROBLEM, values, start)
     if heard.status in {401, 403}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Final
 
@@ -10,9 +11,12 @@ from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.base import Joins, Probe, SearchEngine
 from qiusuo.engines.searxng import SearxngEngine
-from qiusuo.errors import AuthFailed, QuotaExceeded, SearchError
+from qiusuo.errors import AuthFailed, QuotaExceeded, SearchError, Unavailable
 from qiusuo.models import SearchType
 from qiusuo.roster import NATIVE
+from qiusuo.words import Fact
+
+logger = logging.getLogger(__name__)
 
 PROBE_TIMEOUT: Final = 5.0
 NEARLY_USED_UP: Final = 0.9
@@ -22,15 +26,14 @@ _REFUSALS: Final[Mapping[type[SearchError], str]] = {AuthFailed: "provider.auth"
 async def check_search(context: Context) -> list[Finding]:
     """Tell whether any engine takes part, and which names of the priority list are unknown."""
     roster, wanted = context.roster, context.settings.provider_priority or ()
-    known = ", ".join(roster.places)
     found = [
-        Finding("search.unknown_engine", Level.WARNING, {"name": name, "known": known})
+        Finding("search.unknown_engine", Level.WARNING, {"name": name, "known": list(roster.places)})
         for name in wanted
         if name not in roster.places and name != NATIVE
     ]
     names = [engine.name for engine in (await roster.available()).engines]
     if names:
-        return [Finding("search.ok", Level.OK, {"engines": ", ".join(names)}), *found]
+        return [Finding("search.ok", Level.OK, {"engines": names}), *found]
     if NATIVE in wanted:  # the model's own search; the chat knows whether it has one
         return found
     if (await roster.available(SearchType.REGULATION)).engines:
@@ -38,8 +41,7 @@ async def check_search(context: Context) -> list[Finding]:
         level = Level.NOTE if wanted else Level.WARNING
         return [Finding("search.laws_only", level, commands=context.commands.start), *found]
     off = roster.disabled()
-    values = {"message": off.message, "fix": off.fix}
-    return [Finding("search.off", Level.PROBLEM, values, context.commands.start), *found]
+    return [Finding("search.off", Level.PROBLEM, {"reason": off.told}, context.commands.start), *found]
 
 
 async def check_providers(context: Context) -> list[Finding]:
@@ -54,8 +56,9 @@ async def check_providers(context: Context) -> list[Finding]:
             continue
         if engine is None:
             if name in wanted and problem is not None:
-                values = {"label": place.kind.label or name, "message": problem.message, "fix": problem.fix}
-                found.append(Finding("provider.not_set_up", Level.PROBLEM, values, docs_url=place.kind.docs_url))
+                values = {"label": place.kind.label or name, "reason": problem.told}
+                docs = place.kind.docs_url
+                found.append(Finding("provider.not_set_up", Level.PROBLEM, values, problem.commands, docs_url=docs))
         elif name in taking_part or name in wanted or (engine.key_env and engine.joins is not Joins.NAMED):
             examined.append(engine)
     if context.quick:  # a probe goes outside, and some providers limit how often
@@ -64,26 +67,24 @@ async def check_providers(context: Context) -> list[Finding]:
 
 
 async def _examine(engine: SearchEngine) -> Finding:
-    label = engine.label or engine.name
     try:
         async with asyncio.timeout(PROBE_TIMEOUT):
             probe = await engine.probe()
     except TimeoutError:
-        return _failed(engine, f"no answer within {PROBE_TIMEOUT:g} s.", "Check the network and the proxy.")
+        return _failed(engine, Unavailable(Fact("provider.late", seconds=PROBE_TIMEOUT)))
     except SearchError as error:
-        values = {"label": label, "message": error.message, "fix": error.fix}
-        code = _REFUSALS.get(type(error))
-        if code is None:
-            return Finding("provider.failed", Level.WARNING, values, docs_url=engine.docs_url)
-        return Finding(code, Level.PROBLEM, values, docs_url=engine.docs_url)
-    except Exception as error:  # noqa: BLE001 - an engine may be anybody's plug-in
-        return _failed(engine, type(error).__name__, "")
+        return _failed(engine, error)
+    except Exception as error:  # an engine may be anybody's plug-in
+        logger.exception("the probe of %s failed", engine.name)
+        return _failed(engine, Unavailable(Fact("search.engine_broke", fault=type(error).__name__)))
     return _working(engine, probe)
 
 
-def _failed(engine: SearchEngine, message: str, fix: str) -> Finding:
-    values = {"label": engine.label or engine.name, "message": message, "fix": fix}
-    return Finding("provider.failed", Level.WARNING, values, docs_url=engine.docs_url)
+def _failed(engine: SearchEngine, error: SearchError) -> Finding:
+    code = _REFUSALS.get(type(error))
+    level = Level.PROBLEM if code else Level.WARNING
+    values = {"label": engine.label or engine.name, "reason": error.told}
+    return Finding(code or "provider.failed", level, values, error.commands, docs_url=engine.docs_url)
 
 
 def _working(engine: SearchEngine, probe: Probe | None) -> Finding:

@@ -18,6 +18,7 @@ from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng import check_searxng
 from qiusuo.doctor.system import check_chrome, check_clock, check_legal_index, check_redis, check_settings
 from qiusuo.service import SearchService
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -84,11 +85,11 @@ async def _run(name: str, check: Check, context: Context, progress: Progress | N
         async with asyncio.timeout(TIME_LIMIT):
             return await check(context)
     except TimeoutError:
-        values = {"name": name, "message": f"no end within {TIME_LIMIT:g} s"}
-        return [Finding("check.failed", Level.WARNING, values)]
+        late = Fact("check.late", seconds=TIME_LIMIT)
+        return [Finding("check.failed", Level.WARNING, {"name": name, "reason": late})]
     except Exception as error:  # one broken check must not hide what the others found
         logger.exception("the check %s failed", name)
-        return [Finding("check.failed", Level.WARNING, {"name": name, "message": type(error).__name__})]
+        return [Finding("check.failed", Level.WARNING, {"name": name, "reason": type(error).__name__})]
     finally:
         if progress is not None:
             progress(name)

@@ -16,7 +16,7 @@ from qiusuo.words import Fact
 # A search that takes longer leaves no time for another engine within SEARCH_TIMEOUT.
 SLOW_SECONDS: Final = 3.0
 SLOW_SHARE: Final = 0.6
-_LANGUAGES: Final = {"en": "English", "zh-CN": "中文"}
+_LANGUAGES: Final = {"en": Fact("searxng.in_english"), "zh-CN": Fact("searxng.in_chinese")}
 
 
 def judge_searches(

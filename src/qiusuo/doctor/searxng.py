@@ -19,7 +19,7 @@ from qiusuo.doctor.wire import Heard, Reach, ask, reach
 from qiusuo.engines.base import field_of
 from qiusuo.engines.searxng import SearxngEngine, is_config
 from qiusuo.engines.searxng_faults import describe, fault_of_reply, fault_of_wire, shown
-from qiusuo.errors import ConfigurationError
+from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.http import Endpoint
 from qiusuo.http.api import proxy_for
 from qiusuo.text import clean
@@ -45,8 +45,7 @@ async def check_searxng(context: Context) -> list[Finding]:
     engine = place.engine
     if not isinstance(engine, SearxngEngine):
         problem = place.problem
-        values = {"message": problem.message if problem else "", "fix": problem.fix if problem else ""}
-        return [*found, Finding("searxng.settings", Level.PROBLEM, values)] if problem else found
+        return [*found, _bad_settings(problem)] if problem else found
     rest = await _examine(context, engine.endpoint)
     return [*found, *(rest if found or is_wanted(context) else _unasked(context, engine.endpoint, rest))]
 
@@ -79,12 +78,16 @@ def is_wanted(context: Context) -> bool:
     return named or addressed or context.settings_file is not None
 
 
+def _bad_settings(error: SearchError) -> Finding:
+    return Finding("searxng.settings", Level.PROBLEM, {"reason": error.told}, error.commands)
+
+
 async def _examine(context: Context, endpoint: Endpoint) -> list[Finding]:
     address = shown(endpoint.base_url)
     try:
         proxy = proxy_for(endpoint.base_url)
     except ConfigurationError as error:
-        return [Finding("searxng.settings", Level.PROBLEM, {"message": error.message, "fix": error.fix})]
+        return [_bad_settings(error)]
     if proxy is None:
         reached = await reach(endpoint.base_url)
         if reached is not Reach.OPEN:

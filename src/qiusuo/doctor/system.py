@@ -16,6 +16,8 @@ from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
 from qiusuo.storage.redis import SharedState, SharedStateGone
+from qiusuo.validation import problem_of
+from qiusuo.words import Fact
 
 GOOGLE: Final = "google"
 # This version was not there earlier, so a clock that says so is wrong.
@@ -35,11 +37,8 @@ async def check_settings(context: Context) -> list[Finding]:
             bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
             TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
         except ValidationError as error:
-            values = {
-                "variable": variable_name(name),
-                "used": getattr(context.settings, name),
-                "message": error.errors(include_input=False)[0]["msg"],
-            }
+            problem = problem_of(error.errors(include_input=False)[0])
+            values = {"variable": variable_name(name), "used": getattr(context.settings, name), "problem": problem}
             found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable_name(name)}",)))
     return found
 
@@ -53,12 +52,12 @@ async def check_redis(context: Context) -> list[Finding]:
     try:
         shared = SharedState(secret.get_secret_value())
     except ConfigurationError as error:
-        values = {"address": address, "message": error.message}
-        return [Finding("redis.failed", Level.WARNING, values, ("pip install 'qiusuo[redis]'",))]
+        values = {"address": address, "reason": error.told}
+        return [Finding("redis.failed", Level.WARNING, values, error.commands)]
     try:
         await shared.run(lambda redis: redis.ping())
     except SharedStateGone:
-        values = {"address": address, "message": "no answer"}
+        values = {"address": address, "reason": Fact("redis.silent")}
         return [Finding("redis.failed", Level.WARNING, values, ("redis-cli ping", "redis-server --daemonize yes"))]
     finally:
         await shared.aclose()
@@ -73,8 +72,8 @@ async def check_chrome(context: Context) -> list[Finding]:
         path = find_chrome(context.settings.env)
     except EngineNotConfigured as missing:
         named = GOOGLE in (context.settings.provider_priority or ())
-        values = {"message": missing.message, "fix": missing.fix}
-        return [Finding("chrome.missing", Level.PROBLEM if named else Level.NOTE, values)]
+        level = Level.PROBLEM if named else Level.NOTE
+        return [Finding("chrome.missing", level, {"reason": missing.told}, missing.commands)]
     return [Finding("chrome.ok", Level.OK, {"path": path})]
 
 
@@ -90,7 +89,7 @@ async def check_legal_index(context: Context) -> list[Finding]:
             return [Finding("legal.none", Level.NOTE, {"path": folder.root}, ("qiusuo legal install",))]
         (await asyncio.to_thread(LegalStore, generation)).close()
     except ConfigurationError as error:
-        return [Finding("legal.failed", Level.PROBLEM, {"message": error.message, "fix": error.fix})]
+        return [Finding("legal.failed", Level.PROBLEM, {"reason": error.told}, error.commands)]
     return [Finding("legal.ok", Level.OK, {"path": folder.root})]
 
 

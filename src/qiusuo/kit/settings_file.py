@@ -17,13 +17,19 @@ from typing import Any, Final
 
 import yaml
 
+from qiusuo.words import Fact
+
 DEFAULT_SECRET: Final = "ultrasecretkey"  # noqa: S105 - the one everybody knows; SearXNG refuses it
 _DEFAULT_FORMATS: Final = ("html",)
 _DEFAULT_PORT: Final = 8888
 
 
 class SettingsFileError(Exception):
-    """The file cannot be read, parsed or changed; the text says why."""
+    """The file cannot be read, parsed or changed; ``fact`` says why."""
+
+    def __init__(self, fact: Fact) -> None:
+        super().__init__(fact)
+        self.fact = fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +50,9 @@ class SettingsFile:
         try:
             text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-            raise SettingsFileError(f"it cannot be read ({reason})") from None
+            words = error.strerror if isinstance(error, OSError) else ""
+            fact = Fact("settings_file.unreadable", words=words) if words else Fact("settings_file.not_utf8")
+            raise SettingsFileError(fact) from None
         return cls(path, text, _parse(text))
 
     @property
@@ -74,11 +81,11 @@ class SettingsFile:
         """
         expected = copy.deepcopy(dict(self.content))
         if not isinstance(expected.get(section) or {}, dict):
-            raise SettingsFileError(f"{section} is no table")
+            raise SettingsFileError(Fact("settings_file.no_table", section=section))
         expected[section] = {**(expected.get(section) or {}), key: value}
         text = _set(self.text, section, key, json.dumps(value, ensure_ascii=False))
         if _parse(text) != expected:
-            raise SettingsFileError(f"{section}.{key} cannot be set without touching other lines; do it by hand")
+            raise SettingsFileError(Fact("settings_file.by_hand", name=f"{section}.{key}"))
         return SettingsFile(self.path, text, expected)
 
     def save(self) -> Path:
@@ -94,7 +101,7 @@ class SettingsFile:
             # Not replaced by a new file: a container that has mounted this one would go on with the old.
             self.path.write_text(self.text, encoding="utf-8")
         except OSError as error:
-            raise SettingsFileError(f"it cannot be written ({error.strerror}); try as its owner or with sudo") from None
+            raise SettingsFileError(Fact("settings_file.unwritable", words=error.strerror or "")) from None
         return backup
 
     def _get(self, section: str, key: str) -> Any:
@@ -107,13 +114,13 @@ def _parse(text: str) -> dict[str, Any]:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
         # Not its whole text, which quotes the line: the secret may stand there.
-        raise SettingsFileError(f"it is not valid YAML{where}") from None
+        fact = Fact("settings_file.bad_line", line=mark.line + 1) if mark else Fact("settings_file.not_yaml")
+        raise SettingsFileError(fact) from None
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise SettingsFileError("it holds no settings")
+        raise SettingsFileError(Fact("settings_file.empty"))
     return content
 
 

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from qiusuo.errors import InvalidQuery
+from qiusuo.validation import problem_of
+from qiusuo.words import Fact
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -61,8 +63,12 @@ def check_arguments(model: type[M], arguments: dict[str, Any]) -> M:
 
 def invalid_arguments(error: ValidationError) -> InvalidQuery:
     """Return the error that names each problem of a call's arguments, without repeating their values."""
-    problems = "; ".join(
-        f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+    problems = [
+        Fact(
+            "tools.problem",
+            name=".".join(str(part) for part in problem["loc"]) or "arguments",
+            problem=problem_of(problem),
+        )
         for problem in error.errors(include_input=False, include_url=False)
-    )
-    return InvalidQuery(f"Invalid arguments: {problems}.", fix="Correct them and call again.")
+    ]
+    return InvalidQuery(Fact("tools.bad_arguments", problems=problems))

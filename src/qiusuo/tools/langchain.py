@@ -19,7 +19,7 @@ from qiusuo.models import SearchResponse
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
 from qiusuo.tools.base import invalid_arguments
-from qiusuo.tools.render import error_text, results_text
+from qiusuo.tools.render import error_text, language_for, results_text
 from qiusuo.tools.specs import SEARCH_DESCRIPTION, QueryArguments, ToolSpec, disabled_text
 
 MAX_RESULTS = 5
@@ -36,6 +36,10 @@ class ResponseCache(Protocol):
 
     def put(self, query: str, response: SearchResponse) -> None:
         """Keep a response."""
+
+
+def _failure(error: SearchError, query: str) -> ToolException:
+    return ToolException(error_text(error, language_for({"query": query})))
 
 
 def _arguments_problem(error: ValidationError) -> str:
@@ -74,7 +78,7 @@ class SearchTool(BaseTool):
                 response = self.service.search(query, **self._options())
                 self._keep(query, response)
         except SearchError as error:
-            raise ToolException(error_text(error)) from error
+            raise _failure(error, query) from error
         return self.shown(response)
 
     async def _arun(
@@ -85,7 +89,7 @@ class SearchTool(BaseTool):
         try:
             return self.shown(await self.find(query))
         except SearchError as error:
-            raise ToolException(error_text(error)) from error
+            raise _failure(error, query) from error
 
     async def find(self, query: str) -> SearchResponse:
         """Search, or answer from the conversation's cache.
@@ -125,7 +129,7 @@ class SearchTool(BaseTool):
         text = results_text(
             response, numbers=numbers, limit=MAX_RESULTS, snippet_length=self.service.settings.snippet_length
         )
-        return text, {**response.to_dict(), "numbers": numbers}
+        return text, {**response.to_dict(language_for({"query": response.query})), "numbers": numbers}
 
 
 class SpecTool(BaseTool):
@@ -161,7 +165,7 @@ class SpecTool(BaseTool):
         try:
             output = await self.spec.run(arguments, self.user)
         except SearchError as error:
-            raise ToolException(error_text(error)) from error
+            raise ToolException(error_text(error, language_for(arguments))) from error
         return output.text, output.data
 
 

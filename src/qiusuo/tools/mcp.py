@@ -15,8 +15,9 @@ from qiusuo.errors import SearchError
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.tools.legal import offered_legal_tools
-from qiusuo.tools.render import error_text
+from qiusuo.tools.render import error_text, language_for
 from qiusuo.tools.specs import Toolbox, ToolSpec, disabled_text
+from qiusuo.words import Fact, Language
 
 OFFERED = ("web_search", "fetch_page")
 INSTRUCTIONS = (
@@ -62,13 +63,14 @@ def create_server(toolbox: Toolbox, *, extra: Sequence[str] = (), user_of: UserO
     ) -> types.CallToolResult:
         spec = offered.get(params.name)
         if spec is None:
-            return _failed(f"There is no tool named {params.name!r}. Known: {', '.join(offered)}.")
+            return _failed(str(Fact("tools.unknown", name=repr(params.name), known=list(offered))))
         await context.session.report_progress(0, 1, f"{spec.title}…")
+        arguments = params.arguments or {}
         try:
-            output = await spec.run(params.arguments or {}, user_of(context))
+            output = await spec.run(arguments, user_of(context))
         except SearchError as error:
-            return _failed(error_text(error))
-        await context.session.report_progress(1, 1, "完成 done")
+            return _failed(error_text(error, language_for(arguments)))
+        await context.session.report_progress(1, 1, " ".join(Fact("tools.done").text(each) for each in Language))
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=output.text)], structured_content=output.data
         )

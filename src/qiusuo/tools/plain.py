@@ -11,18 +11,20 @@ from qiusuo.config import Settings, TavilyWebSearchConfig, WebSearchConfig, conf
 from qiusuo.engines.base import HttpEngine
 from qiusuo.engines.brave import BraveEngine
 from qiusuo.engines.tavily import TavilyEngine
-from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, SearchError
+from qiusuo.errors import AllEnginesFailed, EngineError, EngineNotConfigured, SearchError
 from qiusuo.models import SearchResponse
 from qiusuo.service import SearchService
 from qiusuo.tools.base import Tool, check_arguments
-from qiusuo.tools.render import neutral, one_line, untrusted
+from qiusuo.tools.render import error_text, language_for, neutral, one_line, untrusted
+from qiusuo.validation import refused
+from qiusuo.words import Fact
 
 MAX_COUNT = 10
 
 
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise ValueError("must not be empty")
+        raise refused(Fact("tools.empty"))
     return text.strip()
 
 
@@ -81,9 +83,10 @@ class EngineSearchTool(Tool):
             return _results(await self._service.asearch(wanted.query, num_results=wanted.count, engine=named))
         except AllEnginesFailed as error:
             attempt = error.attempts[-1]
-            return f"Error: {self.engine_class.label} search failed: {attempt.reason} {attempt.fix}".rstrip()
+            failed = Fact("tools.engine_failed", engine=self.engine_class.label, reason=attempt.fact or "")
+            return error_text(EngineError(failed, fix=attempt.remedy or ""), language_for(kwargs))
         except SearchError as error:
-            return f"Error: {error}"
+            return error_text(error, language_for(kwargs))
 
     async def aclose(self) -> None:
         """Close the tool's connections."""
@@ -99,11 +102,8 @@ class EngineSearchTool(Tool):
     def _missing_key(self) -> EngineNotConfigured:
         kind = self.engine_class
         path = self._settings.config_file or config_folder() / "config.toml"
-        return EngineNotConfigured(
-            f"{kind.label} needs an API key.",
-            engine=kind.name,
-            fix=f"Set the environment variable {kind.key_env[0]}, or api_key under [engines.{kind.name}] in {path}.",
-        )
+        no_key = Fact("tools.no_key", label=kind.label, variable=kind.key_env[0], engine=kind.name, file=str(path))
+        return EngineNotConfigured(no_key, engine=kind.name)
 
 
 class WebSearchTool(EngineSearchTool):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page
-from qiusuo.text import clean, truncate
+from qiusuo.text import clean, detect_language, primary_language, truncate
+from qiusuo.words import Fact, Language
 
 _NUMBER = re.compile(r"[\[［【]\s*\^?([0-9０-９]{1,4})\s*[\]］】]")
 
@@ -48,15 +49,25 @@ def page_text(page: Page) -> str:
     return "\n".join([*facts, untrusted(_NUMBER.sub(r"(\1)", page.text))])
 
 
-def error_text(error: SearchError) -> str:
+def language_for(arguments: Mapping[str, object]) -> Language:
+    """Return the language in which a call is answered: that of its query."""
+    query = arguments.get("query")
+    chinese = isinstance(query, str) and primary_language(detect_language(query)) == Language.CHINESE
+    return Language.CHINESE if chinese else Language.ENGLISH
+
+
+def error_text(error: SearchError, language: Language = Language.ENGLISH) -> str:
     """Return what happened and what to do, for the model to act on or pass on."""
+    told = error.wording(language)
     if isinstance(error, AllEnginesFailed):
-        tried = "; ".join(f"{attempt.engine}: {attempt.outcome.value}, {attempt.reason}" for attempt in error.attempts)
-        return (
-            "搜索失败：所有搜索引擎都不可用，请基于已有知识回答并告知用户。"
-            f"Search failed, no engine could answer ({tried}). {error.fix}"
-        ).rstrip()
-    return f"Error: {error}"
+        failed = Fact("tools.search_failed", tried=[attempt.summary for attempt in error.attempts])
+        return _sentences(language, failed.text(language), told.fix, Fact("tools.without_search").text(language))
+    who = f"{error.engine}: " if error.engine else ""
+    return f"Error: {who}{_sentences(language, told.what, told.fix)}"
+
+
+def _sentences(language: Language, *texts: str) -> str:
+    return language.after_sentence.join(text for text in texts if text)
 
 
 def untrusted(text: str) -> str:

@@ -14,7 +14,8 @@ from qiusuo.models import SearchResponse
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.tools.base import check_arguments, json_schema
-from qiusuo.tools.render import page_text, results_text
+from qiusuo.tools.render import language_for, page_text, results_text
+from qiusuo.words import Fact, Language
 
 SEARCH_DESCRIPTION = "搜索互联网获取实时信息。当需要了解最新事件、实时数据、当前新闻或验证信息时使用此工具。"
 QUERY_DESCRIPTION = "搜索查询关键词,应该具体、清晰、针对性强"
@@ -129,10 +130,10 @@ class Toolbox:
 
     async def _search(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
         response = await self._ask(wanted, user)
-        return ToolOutput(results_text(response), response.to_dict())
+        return ToolOutput(results_text(response), response.to_dict(_language(wanted)))
 
     async def _search_json(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
-        data = (await self._ask(wanted, user)).to_dict()
+        data = (await self._ask(wanted, user)).to_dict(_language(wanted))
         return ToolOutput(json.dumps(data, ensure_ascii=False), data)
 
     async def _ask(self, wanted: SearchArguments, user: str | None) -> SearchResponse:
@@ -143,10 +144,15 @@ class Toolbox:
         return ToolOutput(page_text(page), page.to_dict())
 
 
-def disabled_text(problem: SearchError) -> str:
+def disabled_text(problem: SearchError, language: Language = Language.CHINESE) -> str:
     """Return why there is no search, in words that an agent can pass on to its user."""
-    kind = "联网搜索未启用" if isinstance(problem, SearchDisabled) else "联网搜索不可用"
-    return f"{kind}，请如实告知用户。{problem.message} {problem.fix}".rstrip()
+    kind = Fact("tools.off") if isinstance(problem, SearchDisabled) else Fact("tools.unavailable")
+    told = problem.wording(language)
+    return language.after_sentence.join(part for part in (kind.text(language), told.what, told.fix) if part)
+
+
+def _language(wanted: QueryArguments) -> Language:
+    return language_for({"query": wanted.query})
 
 
 def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:

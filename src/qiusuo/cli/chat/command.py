@@ -21,6 +21,7 @@ from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, InvalidQuery, SearchError
 from qiusuo.text import visible
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from qiusuo.chat.sessions.conversations import LiveTurn
@@ -65,7 +66,7 @@ def run_chat(options: ChatOptions) -> int:
         if options.as_json:
             from qiusuo.cli.chat.plain import write_json  # noqa: PLC0415 - needs the extra for what it imports
 
-            write_json({"type": "error", **error.to_dict()})
+            write_json({"type": "error", **error.to_dict(words_for_terminal().language)})
         else:
             _report(error, err, words_for_terminal())
         return exit_code(error)
@@ -79,9 +80,7 @@ def check_packages() -> None:
     """
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
-        raise ConfigurationError(
-            f"The chat needs packages that are not installed ({', '.join(missing)}).", fix="pip install 'qiusuo[chat]'"
-        )
+        raise ConfigurationError(Fact("cli.no_chat", packages=missing), commands=("pip install 'qiusuo[chat]'",))
 
 
 async def _talk(options: ChatOptions, err: Console) -> int:
@@ -95,7 +94,7 @@ async def _talk(options: ChatOptions, err: Console) -> int:
     if not interactive and not question:
         question = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not interactive and not question.strip():
-        raise InvalidQuery(words("no_question"), fix=words("no_question_fix"))
+        raise InvalidQuery(Fact("terminal.no_question"))
     settings = with_model(Settings.load(), options.model)
     async with open_talk(settings, options.wish(), lenient=interactive) as talk:
         if interactive:

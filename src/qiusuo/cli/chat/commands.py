@@ -19,6 +19,7 @@ from qiusuo.cli.chat.lines import safe, settings_line, support_of
 from qiusuo.cli.chat.talk import Talk, find_session
 from qiusuo.cli.chat.view import can_link, render
 from qiusuo.cli.chat.words import ChatWords
+from qiusuo.cli.exits import advice_lines
 from qiusuo.cli.search import receipt_table, short_date
 from qiusuo.models import Attempt
 from qiusuo.roster import NATIVE
@@ -153,15 +154,16 @@ class Commands:
     async def _engine(self, argument: str) -> None:
         if not argument:
             self._now()
-            self._say(self._words("engines_known", names=", ".join(self._usable_engines())), "dim")
+            self._say(self._words("engines_known", names=self._usable_engines()), "dim")
             return
         await self._talk.change({"engine": None if argument == "auto" else argument})
         self._now()
         problem = self._talk.service.engine_problems().get(argument)
         if problem is not None:
-            self._say(self._words("engine_missing", name=argument, reason=visible(problem.message)), "yellow")
-            if problem.fix:
-                self._say(f"  → {visible(problem.fix)}", "yellow")
+            told = problem.wording(self._words.language)
+            self._say(self._words("engine_missing", name=argument, reason=visible(told.what)), "yellow")
+            for line in advice_lines(told.fix, problem.commands):
+                self._say(f"  {visible(line)}", "yellow")
 
     def _usable_engines(self) -> list[str]:
         usable = [name for name, problem in self._talk.service.engine_problems().items() if problem is None]

@@ -21,6 +21,7 @@ from qiusuo.errors import ModelNotConfigured, UnknownEngine
 from qiusuo.pages import PageReader
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -106,7 +107,7 @@ class Talk:
         """
         known = self.service.engine_problems()
         if name not in {*known, NATIVE}:
-            raise UnknownEngine(f"There is no engine named {name!r}.", fix=f"Known: {', '.join(known)}, {NATIVE}.")
+            raise UnknownEngine(Fact("engine.unknown", name=repr(name), known=[*known, NATIVE]))
 
     async def look_up_engine(self) -> None:
         """Find out which engine the next search asks first, for the status line."""

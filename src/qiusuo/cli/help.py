@@ -1,0 +1,11 @@
+"""The help of commands and options."""
+
+from __future__ import annotations
+
+from qiusuo.words import Fact, Language
+
+
+def about(key: str) -> str:
+    """Return what a command or an option does, in English and Chinese: the reference in the docs is for both."""
+    fact = Fact(f"help.{key}")
+    return f"{fact.text(Language.ENGLISH)} {fact.text(Language.CHINESE)}"
