@@ -105,6 +105,11 @@ class SearchError(Exception):
         """Return the error in words."""
         return wording(self.fact, self.remedy, language)
 
+    @property
+    def told(self) -> Fact:
+        """The error with its remedy in one fact, as the ``reason`` of another one."""
+        return Fact("search.told", reason=self.fact, remedy=self.remedy) if self.remedy else self.fact
+
     def __str__(self) -> str:
         """Return all of it, for logs and terminals."""
         return self._line(f" ({self.place})" if self.place else "")
@@ -360,8 +365,7 @@ class AllEnginesFailed(SearchError):
         """Return the error in words; what to do are the first remedies of its attempts."""
         words = super().wording(language)
         fixes = dict.fromkeys(fix for attempt in self.attempts if (fix := attempt.wording(language).fix))
-        joint = "" if language is Language.CHINESE else " "
-        return words if words.fix else words._replace(fix=joint.join(list(fixes)[:_MOST_FIXES]))
+        return words if words.fix else words._replace(fix=language.after_sentence.join(list(fixes)[:_MOST_FIXES]))
 
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the error with its receipt in JSON shape."""

@@ -40,7 +40,6 @@ async def check_database(context: Context) -> list[Finding]:
 
 def database_failed(error: SearchError, *commands: str) -> Finding:
     """Return what is found of a database that cannot be used."""
-    if error.fix.startswith("pip "):
-        commands = (error.fix,)
+    commands = error.commands or commands
     values = {"message": error.message, "fix": error.fix}
     return Finding("database.failed", Level.PROBLEM, values, commands, place=error.place)

@@ -34,9 +34,8 @@ async def check_model(context: Context) -> list[Finding]:
     try:
         choice = ready(choose(settings))
     except ModelNotConfigured as error:
-        command = (error.fix,) if error.fix.startswith("pip ") else ()
         values = {"name": settings.model, "message": error.message, "fix": error.fix}
-        return [Finding("model.not_set_up", Level.PROBLEM, values, command)]
+        return [Finding("model.not_set_up", Level.PROBLEM, values, error.commands)]
     if choice.kind in {EXTRACTIVE, LOCAL}:
         return [Finding("model.ok", Level.OK, {"label": choice.label, "address": choice.path or EXTRACTIVE})]
     near = is_loopback(urlsplit(choice.base_url).hostname or "")

@@ -16,6 +16,7 @@ from qiusuo.errors import SearchError
 from qiusuo.models import SearchType
 from qiusuo.service import EngineStatus
 from qiusuo.web.backend import Backend
+from qiusuo.web.errors import titled
 from qiusuo.web.health import Health
 from qiusuo.web.language import PARAMETER, reader_language
 from qiusuo.web.metrics import CONTENT_TYPE
@@ -162,11 +163,10 @@ def _resting(status: EngineStatus) -> SearchError:
 def _told(problems: Sequence[SearchError], language: Language) -> dict[str, Any]:
     """Return what is wrong and what to do: in one text each, and one by one."""
     words = [problem.wording(language) for problem in problems]
-    colon, blank = ("：", "") if language is Language.CHINESE else (": ", " ")
-    named = [f"{problem.engine}{colon}" if problem.engine else "" for problem in problems]
+    named = [titled(problem.engine, each.what, language) for problem, each in zip(problems, words, strict=True)]
     return {
-        "message": language.between.join(name + each.what for name, each in zip(named, words, strict=True)),
-        "fix": blank.join(dict.fromkeys(each.fix for each in words if each.fix)),
+        "message": language.between.join(named),
+        "fix": language.after_sentence.join(dict.fromkeys(each.fix for each in words if each.fix)),
         "problems": [problem_shape(problem, language) for problem in problems],
     }
 

@@ -288,7 +288,7 @@ def event_stream(live: LiveTurn, wished: Language | None, after: int = -1) -> St
 
     They are told in the language that was asked for, else in that of the turn.
     """
-    language = wished or live.record.language
+    language = wished or Language(live.record.language)
     headers = {**_STREAM_HEADERS, **language_headers(language)}
     return StreamingResponse(_server_sent(live, after, language), media_type=EVENT_STREAM, headers=headers)
 
@@ -333,7 +333,7 @@ def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -
 
 
 def _turn(record: TurnRecord, wished: Language | None) -> dict[str, Any]:
-    return told(record.to_dict(), wished or record.language)
+    return told(record.to_dict(), wished or Language(record.language))
 
 
 def _count(query: QueryParams, name: str, otherwise: int) -> int:

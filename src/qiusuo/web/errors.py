@@ -82,6 +82,11 @@ def headers_of(error: SearchError) -> dict[str, str]:
 def in_one_line(error: SearchError, language: Language) -> str:
     """Return all that everybody may read of an error, for clients that show one text."""
     words = error.wording(language)
-    colon, blank = ("：", "") if language is Language.CHINESE else (": ", " ")
-    named = f"{error.engine}{colon}" if error.engine else ""
-    return f"{named}{words.what}{blank}{words.fix}".rstrip()
+    return language.after_sentence.join(
+        text for text in (titled(error.engine, words.what, language), words.fix) if text
+    )
+
+
+def titled(title: str | None, what: str, language: Language) -> str:
+    """Return what is told with its subject before it, where there is one."""
+    return Fact("web.titled", title=title, what=what).text(language) if title else what

@@ -12,6 +12,8 @@ from qiusuo.words.languages import Language
 SAID: Final = "said"
 """The code of somebody's own words, such as a provider's: they have no other language."""
 
+_STOPS: Final = (".", "。")
+
 Value: TypeAlias = "str | int | float | Fact | tuple[str | Fact, ...]"
 
 
@@ -19,7 +21,8 @@ Value: TypeAlias = "str | int | float | Fact | tuple[str | Fact, ...]"
 class Fact:
     """What is so. ``code`` picks the sentences in the catalogue, which ``values`` fill in; a value may be a fact too.
 
-    A fact that rests on another one (its value ``reason``) and says nothing of what to do has the other's remedy.
+    A fact that rests on another one, or on several (its value ``reason``), and says nothing of what to do has their
+    remedies.
     Neither code nor values ever hold a key or a password.
     """
 
@@ -45,8 +48,14 @@ class Fact:
         words = template(self.code, language, part)
         if words:
             return words.format_map(_Texts(self.values, language))
+        return self._fix_of_reasons(language) if part is Part.FIX else ""
+
+    def _fix_of_reasons(self, language: Language) -> str:
+        """Return what to do about that on which it rests, each remedy once."""
         reason = self.values.get("reason")
-        return reason.text(language, part) if part is Part.FIX and isinstance(reason, Fact) else ""
+        reasons = reason if isinstance(reason, tuple) else (reason,)
+        fixes = (each.text(language, Part.FIX) for each in reasons if isinstance(each, Fact))
+        return language.after_sentence.join(dict.fromkeys(fix for fix in fixes if fix))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fact in its JSON shape."""
@@ -89,8 +98,10 @@ def in_words(value: object, language: Language) -> str:
             return value.text(language)
         case tuple() | list():
             clauses = any(isinstance(each, Fact) for each in value)
-            joint = language.between if clauses else language.joint
-            return joint.join(in_words(each, language) for each in value)
+            texts = [in_words(each, language) for each in value]
+            if clauses and all(text.endswith(_STOPS) for text in texts):
+                return language.after_sentence.join(texts)
+            return (language.between if clauses else language.joint).join(texts)
         case float():
             return f"{value:g}"
         case _:

@@ -24,6 +24,11 @@ class Language(StrEnum):
         """What stands between clauses."""
         return "；" if self is Language.CHINESE else "; "
 
+    @property
+    def after_sentence(self) -> str:
+        """What stands between whole sentences."""
+        return "" if self is Language.CHINESE else " "
+
 
 _TAGS: Final = {str(language): language for language in Language}
 

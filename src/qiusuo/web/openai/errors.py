@@ -12,7 +12,7 @@ from starlette.types import Scope
 
 from qiusuo.chat.events import SERVER_STOPPING, Notice
 from qiusuo.errors import SearchError, ServerBusy, TooManyAtOnce
-from qiusuo.web.errors import RETRY_SECONDS, Refusal, in_one_line, status_of
+from qiusuo.web.errors import RETRY_SECONDS, Refusal, in_one_line, status_of, titled
 from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.route import json_answer
 from qiusuo.words import Fact, Language
@@ -134,8 +134,7 @@ class TurnFailed(ApiError):
     def wording(self, language: Language = Language.ENGLISH) -> Wording:
         """Return the notice in words, its title before the rest."""
         words = self.notice.wording(language)
-        colon = "：" if language is Language.CHINESE else ": "
-        return words._replace(what=f"{words.title}{colon}{words.what}")
+        return words._replace(what=titled(words.title, words.what, language))
 
 
 def turn_failed(notices: list[dict[str, Any]], language: Language) -> ApiError:

@@ -137,7 +137,8 @@ def _menu(folder: Path | None, current: str, language: Language) -> str:
     lines = [f'<a class="home" href="/">{escape(Fact("docs.back").text(language))}</a>']
     for name in doc_names(folder) if folder else ():
         mark = ' aria-current="page"' if name == current else ""
-        text = Fact("docs.api").text(language) if name == API else _title(_read(folder, name, language))
+        title = _title(_read(folder, name, language)) if folder else name
+        text = Fact("docs.api").text(language) if name == API else title
         lines.append(f'<a href="/docs/{name}?lang={language}"{mark}>{escape(text or name)}</a>')
     other = Language.ENGLISH if language is Language.CHINESE else Language.CHINESE
     words = Fact("docs.language").text(other)
