@@ -24,7 +24,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Outcome
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language
 
 CLIENT_GONE: Final = 499
 """What nginx writes down for a client that hung up; nobody receives it."""
@@ -37,7 +37,7 @@ class Refusal(SearchError):
     """The server itself does not do what a request asks; no search was made."""
 
     def __init__(
-        self, status: HTTPStatus, message: str, *, fix: str = "", headers: Mapping[str, str] | None = None
+        self, status: HTTPStatus, message: Fact | str, *, fix: Fact | str = "", headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(message, fix=fix, status=status)
         self.http_status = status

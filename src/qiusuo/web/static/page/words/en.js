@@ -12,7 +12,7 @@ export default {
   agentMode: "Agent",
   webSearch: "Web search",
   searchAbout: "When on, searches the web with {engine}",
-  searchLaws: "When on, searches only the laws on this machine",
+  searchOnly: "When on, searches {engine} alone",
   searchNone: "No search engine, so nothing is searched",
   on: "On",
   off: "Off",

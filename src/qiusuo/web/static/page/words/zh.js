@@ -12,7 +12,7 @@ export default {
   agentMode: "Agent",
   webSearch: "联网搜索",
   searchAbout: "启用后将使用{engine}搜索实时信息",
-  searchLaws: "启用后只检索本地法律库",
+  searchOnly: "启用后只检索{engine}",
   searchNone: "没有可用的搜索引擎，回答将不联网",
   on: "已开启",
   off: "已关闭",
