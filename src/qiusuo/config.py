@@ -247,6 +247,13 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         """Return an environment variable as it was when the settings were read; None where it is blank."""
         return (self._environ.get(name) or "").strip() or None
 
+    def value_of(self, variable: str) -> str | None:
+        """Return what a variable stands for: the text of the setting that it sets, else the variable itself."""
+        for name in type(self).model_fields:
+            if variable_name(name) == variable and isinstance(value := getattr(self, name), str):
+                return value.strip() or None
+        return self.env(variable)
+
     def ttl_for(self, search_type: SearchType) -> float:
         """Return how long results of a type are fresh; a zero ``cache_ttl`` switches all caching off."""
         if not self.cache_ttl:

@@ -1,17 +1,22 @@
 """Value objects that every layer speaks: the query, a result, the receipt and the response.
 
-All are frozen; nothing here imports anything but words and the standard library.
+All are frozen; nothing here imports anything but details, words and the standard library.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
+from qiusuo.details import Details, PlainDetails
 from qiusuo.words import Fact, Language, said
 from qiusuo.words.wording import Wording, wording
+
+ReadDetails = Callable[[Mapping[str, Any]], Details | None]
+"""Rebuilds the details of a result; :func:`qiusuo.plugins.read_details` knows the kinds that are installed."""
 
 
 class SearchType(StrEnum):
@@ -93,7 +98,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class SearchResultItem:
-    """One result. ``source`` is the site's host; ``engines`` lists who found it."""
+    """One result. ``source`` is the site's host; ``engines`` lists who found it.
+
+    ``details`` is what an engine knows of it beyond its words.
+    """
 
     title: str
     url: str
@@ -102,12 +110,13 @@ class SearchResultItem:
     published_at: str | None = None
     score: float | None = None
     engines: tuple[str, ...] = ()
+    details: Details | None = None
 
     def __post_init__(self) -> None:
         if not self.source:
             object.__setattr__(self, "source", domain_of(self.url))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the item in its JSON shape; optional fields only where they are known."""
         data: dict[str, Any] = {
             "title": self.title,
@@ -121,10 +130,12 @@ class SearchResultItem:
             data["score"] = self.score
         if self.engines:
             data["engines"] = list(self.engines)
+        if self.details is not None:
+            data["details"] = {"kind": self.details.kind, **self.details.to_dict(language)}
         return data
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SearchResultItem:
+    def from_dict(cls, data: dict[str, Any], read_details: ReadDetails = PlainDetails.from_dict) -> SearchResultItem:
         """Rebuild an item from ``to_dict``."""
         return cls(
             title=data["title"],
@@ -134,6 +145,7 @@ class SearchResultItem:
             published_at=data.get("publishedAt"),
             score=data.get("score"),
             engines=tuple(data.get("engines", ())),
+            details=read_details(data["details"]) if data.get("details") else None,
         )
 
 
@@ -239,11 +251,11 @@ class SearchResponse:
         return len(self.results)
 
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
-        """Return the response in its JSON shape (camelCase), its receipt in a language."""
+        """Return the response in its JSON shape (camelCase), what we say ourselves in a language."""
         return {
             "query": self.query,
             "type": self.type.value,
-            "results": [item.to_dict() for item in self.results],
+            "results": [item.to_dict(language) for item in self.results],
             "totalResults": len(self.results),
             "searchTime": self.search_time,
             "cached": self.cached,
@@ -253,11 +265,11 @@ class SearchResponse:
         }
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SearchResponse:
+    def from_dict(cls, data: dict[str, Any], read_details: ReadDetails = PlainDetails.from_dict) -> SearchResponse:
         """Rebuild a response from ``to_dict``."""
         return cls(
             query=data["query"],
-            results=tuple(SearchResultItem.from_dict(item) for item in data["results"]),
+            results=tuple(SearchResultItem.from_dict(item, read_details) for item in data["results"]),
             provider=data["provider"],
             attempts=tuple(Attempt.from_dict(item) for item in data["attempts"]),
             type=SearchType(data["type"]),

@@ -22,8 +22,6 @@ logger = logging.getLogger(__name__)
 
 # The model's own search: no engine, the chat layer looks for it in the priority list.
 NATIVE = "native"
-# The engine over the installed statutes, which others ask for by its name.
-LAWS = "laws"
 DETECTION_LASTS = 30.0
 
 
@@ -74,8 +72,6 @@ class Roster:
         """Build every engine that the settings allow."""
         kinds = discover_engines()
         keys = {name: key for kind in kinds.values() for name, key in _secrets(settings, kind)}
-        if settings.legal_dir:  # named in the file it counts as its variable does
-            keys["QIUSUO_LEGAL_DIR"] = settings.legal_dir
         places = {name: _place(settings, kind, http, keys) for name, kind in kinds.items()}
         addressed = frozenset(name for name, kind in kinds.items() if _address(settings, kind))
         wanted = settings.provider_priority
@@ -130,6 +126,11 @@ class Roster:
             if (problem := self.places[name].problem) is not None and _serves(self.places[name], search_type)
         ]
         return Choice(self._ready[search_type], tuple(left_out))
+
+    def answers_first(self, search_type: SearchType) -> str | None:
+        """Return the engine whose answers come before all others in searches of a type; None where there is none."""
+        ready = ((name, place) for name, place in self.places.items() if place.engine is not None)
+        return next((name for name, place in ready if place.kind.answers_first and _serves(place, search_type)), None)
 
     def get(self, name: str) -> SearchEngine:
         """Return the engine of that name, or raise why it cannot be used."""
@@ -214,7 +215,7 @@ def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys:
                 base_url=_address(settings, kind),
                 timeout=options.timeout,
                 extra=options.model_extra or {},
-                lookup=lambda name: keys.get(name) or settings.env(name),
+                lookup=lambda name: keys.get(name) or settings.value_of(name),
             ),
             http,
         )

@@ -120,6 +120,11 @@ class SearchService:
         """Return every known engine by name, with the reason why it cannot be used where it cannot."""
         return {name: place.problem for name, place in self._roster.places.items()}
 
+    def kind_of(self, engine: str) -> type[SearchEngine] | None:
+        """Return what kind of engine has a name; its class attributes are the facts."""
+        place = self._roster.places.get(engine)
+        return place.kind if place else None
+
     @property
     def roster(self) -> Roster:
         """The engines and their places, for those who examine the set-up."""

@@ -9,10 +9,9 @@ import pytest
 
 from qiusuo.chat.events import Notice, Round, RoundState, TurnState
 from qiusuo.chat.sessions.session import ChatSettings, Mode
-from qiusuo.chat.turns.agent_tools import renumbered
-from qiusuo.legal.answers.results import LegalAnswer, RegulationResult
+from qiusuo.legal.answers.results import LawDetails, LegalAnswer
+from qiusuo.legal.tools import regulations_text
 from qiusuo.testing import Fault
-from qiusuo.tools.legal import regulations_text
 from tests.support.chat_world import AGENT, ChatWorld
 from tests.support.scripted_model import Asked, Call, Gate, Reply
 from tests.support.web_server import page_site
@@ -287,7 +286,7 @@ class TestModes:
 
 def test_only_the_heads_of_entries_get_the_numbers_of_the_conversation() -> None:
     law = "下列行为：\n[2] 掺假\r\n[1] 涨价\u2028[2] 缺秤"
-    articles = tuple(RegulationResult("茶叶法", f"第{n}条", law, "", "") for n in "一二")
-    lines = renumbered(regulations_text(LegalAnswer("茶", articles)), [7, 9]).splitlines()
+    articles = tuple(LawDetails("茶叶法", f"第{n}条", law, "", "") for n in "一二")
+    lines = regulations_text(LegalAnswer("茶", articles), [7, 9]).splitlines()
     assert [line for line in lines if line.startswith("[")] == ["[7] 茶叶法 第一条", "[9] 茶叶法 第二条"]
     assert [line.strip() for line in lines if "掺假" in line or "涨价" in line] == ["(2) 掺假", "(1) 涨价 (2) 缺秤"] * 2

@@ -24,8 +24,9 @@ from qiusuo.chat.sessions.store import open_store
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import recall, remember, shortened
 from qiusuo.chat.turns.text_calls import CallFilter
-from qiusuo.legal.answers.cards import law_card
-from qiusuo.legal.index.handle import IndexHandle, LegalIndex
+from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.results import LawDetails
+from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.testing import Fault
 from qiusuo.tools.langchain import SearchTool
@@ -309,21 +310,25 @@ class TestLaws:
             opened.append(str(generation))
             return LegalIndex(generation)
 
-        def reading(handle: IndexHandle, url: str) -> dict[str, Any] | None:
+        search = RegulationSearch.search
+
+        def reading(self: RegulationSearch, *args: Any, **options: Any) -> Any:
             read.append(threading.current_thread())
-            return law_card(handle, url)
+            return search(self, *args, **options)
 
         monkeypatch.setattr("qiusuo.legal.index.handle.LegalIndex", opening)
-        monkeypatch.setattr("qiusuo.chat.chat.law_card", reading)
+        monkeypatch.setattr(RegulationSearch, "search", reading)
         call = Call("regulationSearch", {"query": "茶叶法第三条"})
         script = [Reply.tools(call), Reply.text("见 [1]。")] * 2
         async with ChatWorld(*script, legal_dir=str(sample_folder)) as world:
             first = await world.ask("茶叶法第三条怎么说", AGENT)
             second = await world.ask("再说一遍", AGENT)
         assert first.done.cited == second.done.cited == (1,)
-        assert first.of(Sources)[0].sources[0].law is not None
+        card = first.of(Sources)[0].sources[0].card
+        assert card is not None
+        assert (card["title"], card["badge"]) == ("中华人民共和国茶叶法 第三条", "现行有效")
         assert len(opened) == 1
-        assert read
+        assert len(read) == 2, "an article is looked up once in a turn"
         assert threading.main_thread() not in read
 
     async def test_a_card_that_cannot_be_made_is_left_out(
@@ -332,12 +337,12 @@ class TestLaws:
         def broken(*_args: object) -> None:
             raise OSError("gone")
 
-        monkeypatch.setattr("qiusuo.chat.chat.law_card", broken)
+        monkeypatch.setattr(LawDetails, "card", broken)
         call = Call("regulationSearch", {"query": "茶叶法第三条"})
         async with ChatWorld(Reply.tools(call), Reply.text("见 [1]。"), legal_dir=str(sample_folder)) as world:
             heard = await world.ask("茶叶法第三条怎么说", AGENT)
         assert heard.done.cited == (1,)
-        assert heard.of(Sources)[0].sources[0].law is None
+        assert heard.of(Sources)[0].sources[0].card is None
 
     async def test_a_judgment_has_a_number_and_a_fence(self, sample_folder: Path) -> None:
         def open_it(asked: Asked) -> Reply:

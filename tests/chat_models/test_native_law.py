@@ -17,6 +17,7 @@ from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
+from qiusuo.legal.index.handle import IndexHandle
 from tests.support.chat_world import AGENT, SEARCH, Heard
 from tests.support.native_servers import Annotation, Searched, models_are_closed, openai_model, responses, said
 from tests.support.scripted_model import Call, Reply, ScriptedModel, Step
@@ -54,7 +55,7 @@ async def test_an_article_comes_from_the_index(sample_folder: Path) -> None:
     assert [round_.engine for round_ in heard.rounds] == ["laws"]
     assert "茶农有权自行决定采摘时间" in model.requests[0].prompt
     [source] = heard.of(Sources)[0].sources
-    assert source.law is not None
+    assert source.card is not None
     assert heard.done.cited == (1,)
 
 
@@ -95,12 +96,11 @@ async def test_who_names_the_models_search_gets_it(sample_folder: Path) -> None:
 
 
 async def test_a_broken_index_is_no_reason_not_to_search(sample_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_handle: IndexHandle) -> None:
+        raise OSError("gone")
+
     async with native_chat(NATIVE, legal_dir=str(sample_folder)) as (chat, _):
-
-        def broken() -> None:
-            raise OSError("gone")
-
-        monkeypatch.setattr(chat._laws, "get", broken)
+        monkeypatch.setattr(IndexHandle, "get", broken)
         heard = await ask(chat, ARTICLE)
     assert [round_.kind for round_ in heard.rounds] == ["native"]
 

@@ -18,8 +18,9 @@ import pytest
 
 import qiusuo.engines
 from qiusuo import SearchService
-from qiusuo.engines import ENTRY_POINT_GROUP, SearchEngine, discover_engines
+from qiusuo.engines import SearchEngine, discover_engines
 from qiusuo.errors import DuplicateEngine
+from qiusuo.plugins import GROUP
 from qiusuo.testing.conformance import EngineConformance
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +67,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         text = dedent(ENGINE).format(cls=cls, name=name, build=build) if source is None else dedent(source)
         (site / f"{module}.py").write_text(text)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\n{module} = {module}:{target or cls}\n")
+        (info / "entry_points.txt").write_text(f"[{GROUP}]\n{module} = {module}:{target or cls}\n")
         monkeypatch.syspath_prepend(site)
         return site
 
@@ -203,7 +204,7 @@ class TestBuiltIn:
             if path != Path(__file__) and "Conformance)" in path.read_text("utf-8"):
                 importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         tested = {kind.engine_class for kind in subclasses(EngineConformance) if hasattr(kind, "engine_class")}
-        own = {kind for kind in discover_engines().values() if kind.__module__.startswith("qiusuo.engines.")}
+        own = {kind for kind in discover_engines().values() if kind.__module__.startswith("qiusuo.")}
         assert {kind.name for kind in own - tested} - WITHOUT_A_WIRE == set()
 
 

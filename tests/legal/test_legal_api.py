@@ -11,7 +11,7 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.config import Settings
-from qiusuo.web.legal import CasesAnswer, LegalStatsAnswer, RegulationAnswer, RegulationsAnswer
+from qiusuo.legal.routes import CasesAnswer, LegalStatsAnswer, RegulationAnswer, RegulationsAnswer
 from qiusuo.web.schemas import ErrorAnswer
 from tests.support.web_server import WebServer
 

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from qiusuo.engines.laws import LawsEngine
 from qiusuo.legal.answers.addresses import ArticleAddress, address_of, read_address
 from qiusuo.legal.answers.cards import law_card
+from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.models import DateBasis, Law, LawKind, LawVersion
 from qiusuo.models import Query

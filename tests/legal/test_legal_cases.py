@@ -11,7 +11,7 @@ from qiusuo.legal.judgments.judgment_text import build_case, case_number, case_t
 from qiusuo.legal.judgments.people import people_in
 from qiusuo.legal.judgments.privacy import mask_text, masked_name
 from qiusuo.legal.reading.dates import all_days, read_day
-from tests.support.legal_samples import JUDGMENT
+from tests.support.legal_samples import JUDGMENT, said
 
 pytest_plugins = ["tests.support.legal_fixtures"]
 
@@ -72,19 +72,19 @@ def test_a_case_by_its_number(ask: CaseSearch, number: str) -> None:
 def test_an_unknown_number_is_said(ask: CaseSearch) -> None:
     answer = ask.search("（1999）某01民终1号")
     assert (answer.results, answer.final) == ((), False)
-    assert "（1999）" in answer.notes[0]
-    assert ask.detail("987654").notes
+    assert "（1999）" in said(answer)[0]
+    assert said(ask.detail("987654"))
     for unknown in ("2016京01刑初119号", "2016京01刑初119", "(2016)京01刑初119号"):
         for answer in (ask.search(unknown), ask.detail(unknown)):
             assert answer.results == ()
-            assert "没有案号" in answer.notes[0]
-            assert "条文" not in "".join(answer.notes)
+            assert "没有案号" in said(answer)[0]
+            assert "条文" not in "".join(said(answer))
 
 
 def test_a_number_that_the_filters_exclude_is_said(ask: CaseSearch) -> None:
     answer = ask.search("（2019）某01民终88号", CaseFilters("刑事"))
     assert (answer.results, answer.final) == ((), True)
-    assert "不符合" in answer.notes[0]
+    assert "不符合" in said(answer)[0]
 
 
 def test_personal_data_is_masked_by_default(samples: IndexHandle, ask: CaseSearch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.recognising.crimes import CRIMES, crime_articles, crimes, names_crime
-from tests.support.legal_samples import TODAY, Statute, build, opened, write_statutes
+from tests.support.legal_samples import TODAY, Statute, build, opened, said, write_statutes
 
 FIRST, LAST = 102, 448
 """The articles of 《刑法》 that crimes stand in."""
@@ -94,7 +94,7 @@ def test_their_articles_come_first_and_once(ask: RegulationSearch) -> None:
 def test_they_are_found_though_no_article_has_their_words(ask: RegulationSearch, name: str, label: str) -> None:
     answer = ask.search(name)
     assert answer.results[0].article_number == label
-    assert answer.notes == ()
+    assert said(answer) == ()
 
 
 def test_a_crime_before_the_law_was_in_force(ask: RegulationSearch) -> None:

@@ -10,10 +10,10 @@ import pytest
 from qiusuo import SearchService
 from qiusuo.config import Settings
 from qiusuo.doctor.context import Context
-from qiusuo.doctor.system import check_legal_index
-from qiusuo.engines.laws import LawsEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.errors import AllEnginesFailed, SearchDisabled, UserRateLimited
+from qiusuo.legal.checks import check_legal_index
+from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.models import Outcome, Query, SearchType
 from qiusuo.pipeline.request import build_request
@@ -146,7 +146,8 @@ class TestFallingOver:
             response = await service.asearch("咖啡豆烘焙管理办法", type="regulation")
             assert response.provider == "tavily"
             assert [attempt.outcome for attempt in response.attempts] == [Outcome.EMPTY, Outcome.OK]
-            assert "索引中没有名为《咖啡豆烘焙管理办法》的法律。" in response.attempts[0].notes
+            [note] = response.attempts[0].notes
+            assert (note.code, note.values["name"]) == ("law.no_law_named", "咖啡豆烘焙管理办法")
             assert "flk.npc.gov.cn" in str(tavily.seen[0].json)
             tavily.fault = Fault.SERVER_ERROR
             with pytest.raises(AllEnginesFailed) as caught:

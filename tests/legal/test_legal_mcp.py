@@ -6,7 +6,7 @@ import pytest
 from mcp import Client
 
 from qiusuo.legal.index.handle import IndexHandle
-from qiusuo.tools.legal import LEGAL_TOOLS
+from qiusuo.legal.tools import LEGAL_TOOLS
 from qiusuo.web.mcp import mcp_extension
 from tests.support.web_server import WebServer
 

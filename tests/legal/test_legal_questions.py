@@ -10,7 +10,7 @@ from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.legal.recognising.script import from_english, simplified
-from tests.support.legal_samples import TODAY
+from tests.support.legal_samples import TODAY, said
 
 pytest_plugins = ["tests.support.legal_fixtures"]
 
@@ -65,7 +65,7 @@ def test_the_edition_that_is_asked_for(ask: RegulationSearch, query: str, versio
 def test_an_edition_that_is_not_there_is_not_replaced(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query)
     assert answer.results == ()
-    assert "版本，已有：" in answer.notes[0]
+    assert "版本，已有：" in said(answer)[0]
     assert not answer.final  # the web may have it
 
 
@@ -73,10 +73,10 @@ def test_an_edition_that_is_not_there_is_not_replaced(ask: RegulationSearch, que
 def test_a_text_of_a_year_in_which_it_did_not_hold_yet(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query, "2027-06-01")
     assert [(result.version, result.status) for result in answer.results] == [("2025-10-01", "现行有效")]
-    (note,) = answer.notes
+    (note,) = said(answer)
     assert "2025-10-01 公布的版本自 2027-01-01 起施行；2025" in note
     assert note.endswith("有效的是 2010-03-01 公布的版本。")
-    assert ask.search("茶叶法第三条（2025修订）", "2027-06-01").notes == ()
+    assert said(ask.search("茶叶法第三条（2025修订）", "2027-06-01")) == ()
 
 
 @pytest.mark.parametrize(
@@ -104,19 +104,19 @@ def test_words_behind_a_quoted_name_are_searched_for(ask: RegulationSearch) -> N
 def test_a_law_that_is_gone_is_told_of(ask: RegulationSearch) -> None:
     answer = ask.search("采茶法 采摘时间由谁决定")
     assert answer.results[0].law_name == "中华人民共和国茶叶法"
-    assert "《中华人民共和国采茶法》已废止" in answer.notes[0]
+    assert "《中华人民共和国采茶法》已废止" in said(answer)[0]
 
 
 def test_both_editions_where_there_is_one(ask: RegulationSearch) -> None:
     answer = ask.search("新旧水壶法第一条对比")
     assert len(answer.results) == 1
-    assert "水壶法》修改前的版本" in answer.notes[0]
+    assert "水壶法》修改前的版本" in said(answer)[0]
 
 
 def test_what_is_cut_is_told(ask: RegulationSearch) -> None:
     answer = ask.search("茶叶法第一条至第四条", limit=2)
     assert len(answer.results) == 2
-    assert answer.notes[-1].startswith("共 4 条结果，只列出前 2 条")
+    assert said(answer)[-1].startswith("共 4 条结果，只列出前 2 条")
 
 
 def test_two_paragraphs_of_one_article(ask: RegulationSearch) -> None:
@@ -131,13 +131,13 @@ def test_two_paragraphs_of_one_article(ask: RegulationSearch) -> None:
 def test_a_name_that_is_not_there_is_not_answered_with_other_laws(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query)
     assert answer.results == ()
-    assert answer.notes[0].startswith("索引中没有名为")
+    assert said(answer)[0].startswith("索引中没有名为")
 
 
 def test_a_number_that_cannot_be_read(ask: RegulationSearch) -> None:
     answer = ask.search("茶叶法第二百六四条")
     assert answer.results == ()
-    assert "“第二百六四条”" in answer.notes[0]
+    assert "“第二百六四条”" in said(answer)[0]
 
 
 def test_traditional_characters(ask: RegulationSearch) -> None:
@@ -179,16 +179,16 @@ def test_english_names(query: str, meant: tuple[str, bool] | None) -> None:
 def test_a_number_alone_is_told_to_lack_its_law(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query)
     assert answer.results == ()
-    assert answer.notes[0].startswith("没有指明是哪部法律的第")
+    assert said(answer)[0].startswith("没有指明是哪部法律的第")
 
 
 def test_words_beside_a_number_that_is_none(ask: RegulationSearch) -> None:
     answer = ask.search("第五百七七条 水壶漏水")
     assert answer.results[0].law_name == "水壶法"
-    assert "第五百七七条，以下按文字检索" in answer.notes[0]
+    assert "第五百七七条，以下按文字检索" in said(answer)[0]
     both = ask.search("茶叶法第三条怎么说？第五百七七条呢")
     assert [result.article_number for result in both.results] == ["第三条"]
-    assert "没有“第五百七七条”" in both.notes[1]
+    assert "没有“第五百七七条”" in said(both)[1]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_words_beside_a_number_that_is_none(ask: RegulationSearch) -> None:
 def test_the_law_of_others_and_drafts(ask: RegulationSearch, query: str) -> None:
     answer = ask.search(query)
     assert answer.results == ()
-    assert answer.notes[0].startswith("索引中没有")
+    assert said(answer)[0].startswith("索引中没有")
 
 
 @pytest.mark.parametrize(
@@ -226,19 +226,19 @@ def test_a_question_that_speaks_of_others_is_told_whose_law_it_gets(
 ) -> None:
     answer = ask.search(query)
     assert [result.article_number for result in answer.results] == ["第三条"]
-    assert answer.notes == notes
+    assert said(answer) == notes
 
 
 def test_a_law_is_kept_for_the_next_sentence(ask: RegulationSearch) -> None:
     answer = ask.search("茶叶法第三条规定了什么？第二条呢？")
     assert [result.article_number for result in answer.results] == ["第三条", "第二条"]
-    assert answer.notes == ("把第二条理解为《茶叶法》的条文。",)
+    assert said(answer) == ("把第二条理解为《茶叶法》的条文。",)
 
 
 def test_one_of_ours_and_one_of_others(ask: RegulationSearch) -> None:
     answer = ask.search("茶叶法和德国民法典")
     assert [result.law_name for result in answer.results] == ["中华人民共和国茶叶法"]
-    assert answer.notes == ("索引中没有《德国民法典》，没有收录该法域的法律。",)
+    assert said(answer) == ("索引中没有《德国民法典》，没有收录该法域的法律。",)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_one_of_ours_and_one_of_others(ask: RegulationSearch) -> None:
 )
 def test_a_number_far_from_its_law(ask: RegulationSearch, query: str, pinned: bool) -> None:
     answer = ask.search(query)
-    assert ("把第三条理解为《茶叶法》的条文。" in answer.notes) == pinned
+    assert ("把第三条理解为《茶叶法》的条文。" in said(answer)) == pinned
     assert answer.final == pinned
 
 

@@ -29,6 +29,7 @@ from qiusuo.legal.reading.numbers import article_label
 from qiusuo.legal.recognising.crimes import CRIMES, crimes
 from qiusuo.legal.recognising.recognise import STATUTE_NAMES, looks_legal
 from tests.support.chat_world import SEARCH, Heard
+from tests.support.legal_samples import said
 
 # What scripts/statutes.py has brought, else the user's own (read before the fixtures hide their settings).
 FOLDERS = (Path(__file__).parents[2] / ".cache" / "legal", legal_folder(os.environ))
@@ -74,7 +75,7 @@ async def test_without_any_model_questions_are_answered_with_cited_text(
         await chat.aclose()
     places = [re.search(rf"{name}：.+ \[\[\d\]\]\(https://flk", heard.text) for name in cited]
     assert all(places), heard.text
-    assert all(source.law for event in heard.of(Sources) for source in event.sources)
+    assert all(source.card for event in heard.of(Sources) for source in event.sources)
 
 
 def test_every_article_is_found_by_its_reference(statutes: LegalIndex) -> None:
@@ -248,8 +249,8 @@ def test_days_that_the_source_states_wrongly(statutes: LegalIndex, law: str, day
 def test_how_articles_stand_on_a_day(statutes: LegalIndex, query: str, day: str, status: str, words: str) -> None:
     result, *changes = RegulationSearch(statutes).search(query, day).results
     assert result.status == status
-    assert words in "".join(result.notes)
-    assert result.notes or not words
+    assert words in "".join(said(result))
+    assert said(result) or not words
     assert bool(changes) == (status == "已修改")
 
 
@@ -279,15 +280,15 @@ def test_an_amended_article_is_followed_by_its_new_wording(statutes: LegalIndex)
 def test_what_is_not_there_is_not_answered_with_something_else(statutes: LegalIndex, query: str, note: str) -> None:
     answer = RegulationSearch(statutes).search(query)
     assert answer.results == ()
-    assert answer.notes[0].endswith(note)
+    assert said(answer)[0].endswith(note)
 
 
 def test_a_year_of_publication_in_which_a_law_did_not_hold(statutes: LegalIndex) -> None:
     answer = RegulationSearch(statutes).search("治安管理处罚法第43条 2025年")
     assert [result.version for result in answer.results] == ["2025-06-27"]
-    assert "2025-06-27 公布的版本自 2026-01-01 起施行" in answer.notes[0]
+    assert "2025-06-27 公布的版本自 2026-01-01 起施行" in said(answer)[0]
     for query in ("香港基本法第23条", "香港国安法第20条", "台湾同胞投资保护法第3条", "澳门基本法第23条"):
-        assert RegulationSearch(statutes).search(query).notes == ()
+        assert said(RegulationSearch(statutes).search(query)) == ()
 
 
 def test_repealed_laws_without_text_on_earlier_days(statutes: LegalIndex) -> None:
@@ -301,7 +302,7 @@ def test_repealed_laws_without_text_on_earlier_days(statutes: LegalIndex) -> Non
 def test_what_the_source_lost_is_told_as_its_loss(statutes: LegalIndex) -> None:
     search = RegulationSearch(statutes)
     for query in ("生态环境法典第1120条", "生态环境法典第1201条", "生态环境法典第1119条至第1121条"):
-        assert any(note.startswith("来源缺") for note in search.search(query).notes)
+        assert any(note.startswith("来源缺") for note in said(search.search(query)))
     assert search.search("宪法修正案（2018年）第123条").results == ()
     assert "第一百二十七条　监察委员会" in search.search("宪法修正案（2018年）第52条").results[0].content
 
@@ -316,8 +317,8 @@ def test_the_twelfth_amendment_of_the_criminal_law_changes_seven_articles(statut
 
 def test_old_days_are_told_to_be_patchy(statutes: LegalIndex) -> None:
     search = RegulationSearch(statutes)
-    assert "结果可能不全" in search.search("试用期最长多久", "2009-01-01").notes[0]
-    assert search.search("试用期最长多久").notes == ()
+    assert "结果可能不全" in said(search.search("试用期最长多久", "2009-01-01"))[0]
+    assert said(search.search("试用期最长多久")) == ()
 
 
 def test_short_names_lead_to_installed_laws(statutes: LegalIndex) -> None:
@@ -326,9 +327,9 @@ def test_short_names_lead_to_installed_laws(statutes: LegalIndex) -> None:
     for short, officials in SHORT_NAMES.items():
         found = [name_key(statutes.store.laws[law_id].name) for law_id in statutes.names.find(short)]
         assert found == ([] if short in absent else list(officials)), short
-    (note,) = RegulationSearch(statutes).search("民促法第三条").notes
+    (note,) = said(RegulationSearch(statutes).search("民促法第三条"))
     assert note == "“民促法”可指《中华人民共和国民办教育促进法》、《中华人民共和国民营经济促进法》，请写全名。"
-    assert RegulationSearch(statutes).search("消费税法第三条").notes == (
+    assert said(RegulationSearch(statutes).search("消费税法第三条")) == (
         "索引中没有“消费税法”，未用其他法律的第三条代替。",
     )
 

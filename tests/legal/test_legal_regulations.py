@@ -6,10 +6,11 @@ import pytest
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.regulations import Answer, RegulationSearch
-from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.index.handle import IndexHandle, law_prior
 from qiusuo.legal.models import LawKind
 from qiusuo.legal.reading.paragraphs import paragraphs_of
+from tests.support.legal_samples import said
 
 pytest_plugins = ["tests.support.legal_fixtures"]
 
@@ -21,7 +22,7 @@ def ask(samples: IndexHandle) -> RegulationSearch:
     return RegulationSearch(samples.get(), samples.today)
 
 
-def only(answer: Answer) -> RegulationResult:
+def only(answer: Answer) -> LawDetails:
     (result,) = answer.results
     return result
 
@@ -36,7 +37,7 @@ def test_an_article_by_its_number(ask: RegulationSearch, query: str) -> None:
     assert (result.status, result.version, result.effective_date) == ("现行有效", "2010-03-01", "2010-07-01")
     assert result.chapter == "第二章 茶农的权利"
     assert set(result.to_dict()) >= SEED_FIELDS
-    assert any("2027-01-01" in note for note in result.notes)
+    assert any("2027-01-01" in note for note in said(result))
 
 
 def test_paragraphs_and_items(ask: RegulationSearch) -> None:
@@ -44,7 +45,7 @@ def test_paragraphs_and_items(ask: RegulationSearch) -> None:
     assert only(ask.search("茶叶法第三条第二款第（二）项")).excerpt == "（二）秋茶应当提前五日告知。"
     assert only(ask.search("茶叶法第三条第（一）项")).excerpt == "（一）春茶应当提前十日告知；"
     missing = only(ask.search("茶叶法第三条第七款"))
-    assert (missing.excerpt, missing.notes[-1]) == ("", "该条只有 2 款，没有第 7 款。")
+    assert (missing.excerpt, said(missing)[-1]) == ("", "该条只有 2 款，没有第 7 款。")
 
 
 def test_versions_by_day_and_by_year(ask: RegulationSearch) -> None:
@@ -57,7 +58,7 @@ def test_versions_by_day_and_by_year(ask: RegulationSearch) -> None:
     assert (old.version, old.status) == ("2010-03-01", "已修改")
     none = ask.search("茶叶法（1999修正）第三条")
     assert none.results == ()
-    assert "1999" in none.notes[0]
+    assert "1999" in said(none)[0]
 
 
 def test_cited_articles_in_brief(ask: RegulationSearch) -> None:
@@ -73,7 +74,7 @@ def test_a_repealed_law_says_so_and_names_its_successor(ask: RegulationSearch) -
     answer = ask.search("采茶法第一条")
     result = only(answer)
     assert (result.status, result.successor) == ("已废止", "中华人民共和国茶叶法")
-    assert "未用其他法律" in answer.notes[0]
+    assert "未用其他法律" in said(answer)[0]
     assert only(ask.search("合同法第107条")).successor == "中华人民共和国民法典"
 
 
@@ -81,7 +82,7 @@ def test_unknown_and_ambiguous_are_said(ask: RegulationSearch) -> None:
     for query in ("茶叶法第九十九条", "茶叶法采茶编司法解释二第三条", "《咖啡法》第一条", "本法第三条"):
         answer = ask.search(query)
         assert answer.results == (), query
-        assert answer.notes, query
+        assert said(answer), query
     assert not ask.search("《咖啡法》第一条").final
     assert ask.search("茶叶法第九十九条").final
 
@@ -92,7 +93,7 @@ def test_an_interpretation_by_its_spoken_name(ask: RegulationSearch) -> None:
 
 def test_a_number_without_a_law(ask: RegulationSearch) -> None:
     assert only(ask.search("茶叶法中关于采摘的第三条")).article_number == "第三条"
-    assert "哪部法律" in ask.search("第三条").notes[0]
+    assert "哪部法律" in said(ask.search("第三条"))[0]
 
 
 def test_laws_by_name(ask: RegulationSearch) -> None:

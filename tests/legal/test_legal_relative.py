@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from qiusuo.legal.answers.regulations import RegulationSearch
-from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.reading.relative import relative_references
-from qiusuo.tools.legal import regulations_text
+from qiusuo.legal.tools import regulations_text
 from tests.support.legal_samples import build, opened
 
 LAW = """\
@@ -63,12 +63,12 @@ def search(tmp_path_factory: pytest.TempPathFactory) -> RegulationSearch:
     return RegulationSearch(opened(base / "index").get())
 
 
-def article(search: RegulationSearch, reference: str) -> RegulationResult:
+def article(search: RegulationSearch, reference: str) -> LawDetails:
     (result,) = search.search(reference).results
     return result
 
 
-def cited(result: RegulationResult) -> dict[str, tuple[str, str]]:
+def cited(result: LawDetails) -> dict[str, tuple[str, str]]:
     return {one.article_number: (one.words, one.brief) for one in result.cited}
 
 

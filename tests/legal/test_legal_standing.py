@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from qiusuo.legal.answers.regulations import RegulationSearch
-from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.legal.models import ArticleDraft, ArticleNumber, LawDocument
 from qiusuo.legal.reading.amendments import amended_articles, amended_names, own_words, with_quoted_articles_rejoined
 from qiusuo.legal.reading.numbers import read_label
-from qiusuo.tools.legal import regulations_text
-from tests.support.legal_samples import Statute, build, opened, write_statutes
+from qiusuo.legal.tools import regulations_text
+from tests.support.legal_samples import Statute, build, opened, said, write_statutes
 
 pytest_plugins = ["tests.support.legal_fixtures"]
 
@@ -92,12 +92,12 @@ def tea(samples: IndexHandle) -> RegulationSearch:
     return RegulationSearch(samples.get(), samples.today)
 
 
-def first(search: RegulationSearch, query: str, day: str | None = None) -> RegulationResult:
+def first(search: RegulationSearch, query: str, day: str | None = None) -> LawDetails:
     return search.search(query, day).results[0]
 
 
-def said(result: RegulationResult) -> str:
-    return "\n".join(result.notes)
+def in_one(result: LawDetails) -> str:
+    return "\n".join(said(result))
 
 
 class TestDaysOfEffect:
@@ -107,13 +107,13 @@ class TestDaysOfEffect:
 
     def test_a_law_that_begins_with_its_publication_stays(self, ask: RegulationSearch) -> None:
         assert first(ask, "筷子法第一条").effective_date == "2020-06-01"
-        assert first(ask, "筷子法第一条").notes == ()
+        assert said(first(ask, "筷子法第一条")) == ()
 
     def test_a_day_of_publication_is_never_called_the_day_of_effect(self, ask: RegulationSearch) -> None:
         answer = ask.search("钟表法第一条")
         [result] = answer.results
         assert (result.effective_date, result.to_dict()["dateBasis"]) == ("2018-12-29", "published")
-        assert "以公布日期代替" in said(result)
+        assert "以公布日期代替" in in_one(result)
         assert "第一条（现行有效，2018-12-29 公布）" in regulations_text(answer)
         assert "dateBasis" not in first(ask, "筷子法第一条").to_dict()
 
@@ -133,17 +133,17 @@ class TestTheWordOfASource:
         for day in (None, SOURCE_DAY):
             result = first(ask, "渡船法第一条", day)
             assert result.status == "已废止"
-            assert result.notes == ("来源标为已废止，未给出日期和依据，请核对。",)
+            assert said(result) == ("来源标为已废止，未给出日期和依据，请核对。",)
 
     def test_it_says_nothing_of_earlier_days(self, ask: RegulationSearch) -> None:
         result = first(ask, "渡船法第一条", "2010-01-01")
         assert result.status == "现行有效"
-        assert "2010-01-01 是否已废止不详" in said(result)
+        assert "2010-01-01 是否已废止不详" in in_one(result)
 
     def test_words_find_the_law_with_the_note(self, ask: RegulationSearch) -> None:
         result = first(ask, "摆渡人救生衣")
         assert result.law_name.endswith("渡船法")
-        assert "来源标为已废止" in said(result)
+        assert "来源标为已废止" in in_one(result)
 
 
 class TestAmendments:
@@ -152,7 +152,7 @@ class TestAmendments:
     def test_an_amended_article_comes_with_its_new_wording(self, ask: RegulationSearch) -> None:
         result, change = ask.search("灯塔法第二条").results
         assert (result.content, result.status) == ("灯塔之二。", "已修改")
-        assert said(result) == (
+        assert in_one(result) == (
             "本条已被《中华人民共和国灯塔法修正案（二）》条目一修改（2021-01-01 起施行），修改后的文字见该条。"
         )
         assert (change.law_name, change.article_number) == ("中华人民共和国灯塔法修正案（二）", "条目一")
@@ -170,17 +170,17 @@ class TestAmendments:
     def test_an_article_that_it_leaves_alone_is_in_force(self, ask: RegulationSearch, number: str) -> None:
         result = first(ask, f"灯塔法第{number}条")
         assert result.status == "现行有效"
-        assert said(result).endswith("（2021-01-01 起施行）没有提到本条。")
+        assert in_one(result).endswith("（2021-01-01 起施行）没有提到本条。")
 
     def test_before_its_day_nobody_is_told_of_it(self, ask: RegulationSearch) -> None:
         for query in ("灯塔法第二条", "灯塔法"):
             result = first(ask, query, "2020-12-31")
-            assert (result.status, result.notes) == ("现行有效", ())
+            assert (result.status, said(result)) == ("现行有效", ())
 
     def test_the_law_as_a_whole_is_amended(self, ask: RegulationSearch) -> None:
         result = first(ask, "灯塔法")
         assert result.status == "已修改"
-        assert "索引中没有合并后的文本" in said(result)
+        assert "索引中没有合并后的文本" in in_one(result)
 
     @pytest.mark.parametrize(
         ("day", "status", "note"),
@@ -191,29 +191,29 @@ class TestAmendments:
     ) -> None:
         result, *changes = ask.search("风车法第一条", day).results
         assert result.status == status
-        assert ("修正案" in said(result)) == bool(note)
+        assert ("修正案" in in_one(result)) == bool(note)
         assert [note in change.content for change in changes] == ([True] if note else [])
 
     def test_a_text_that_a_newer_one_replaced_is_told_of_that_one(self, ask: RegulationSearch) -> None:
         result = first(ask, "风车法（1982年公布）第一条")
         assert (result.status, result.version) == ("已修改", "1982-12-04")
-        assert result.notes == ("已有新版本（2018-03-11 公布，2018-03-11 起施行）。",)
+        assert said(result) == ("已有新版本（2018-03-11 公布，2018-03-11 起施行）。",)
 
 
 class TestOtherDays:
     def test_a_repealed_law_without_text_was_in_force_before(self, tea: RegulationSearch) -> None:
         before = tea.search("采茶法第一条", "2009-01-01")
         assert (before.results[0].status, before.results[0].successor) == ("现行有效", "")
-        assert "当时有效（自 2010-07-01 起废止，由《中华人民共和国茶叶法》取代" in before.notes[0]
-        assert "索引中没有它的条文" in before.notes[0]
+        assert "当时有效（自 2010-07-01 起废止，由《中华人民共和国茶叶法》取代" in said(before)[0]
+        assert "索引中没有它的条文" in said(before)[0]
         assert first(tea, "采茶法第一条", "2010-07-01").status == "已废止"
 
     def test_a_dated_repeal_is_told_before_and_after(self, ask: RegulationSearch) -> None:
         before, after = first(ask, "算盘法第一条", "2020-12-31"), first(ask, "算盘法第一条", "2021-01-01")
         assert (before.status, before.successor) == ("现行有效", "")
-        assert before.notes == ("自 2021-01-01 起废止，由《中华人民共和国计数法》取代。",)
+        assert said(before) == ("自 2021-01-01 起废止，由《中华人民共和国计数法》取代。",)
         assert (after.status, after.successor) == ("已废止", "中华人民共和国计数法")
-        assert after.notes == ("《中华人民共和国算盘法》已废止（自 2021-01-01 起），由《中华人民共和国计数法》取代。",)
+        assert said(after) == ("《中华人民共和国算盘法》已废止（自 2021-01-01 起），由《中华人民共和国计数法》取代。",)
 
     def test_a_law_that_repealed_another_did_not_hold_before(self, tea: RegulationSearch) -> None:
         assert first(tea, "合同法第107条", "2019-06-01").status == "现行有效"
@@ -221,43 +221,43 @@ class TestOtherDays:
 
     def test_the_text_of_an_earlier_day_is_not_in_the_index(self, tea: RegulationSearch) -> None:
         result = first(tea, "茶叶法第三条", "2005-01-01")
-        assert result.notes == ("2005-01-01 有效的文本不在索引中；所示为 2010-03-01 公布、2010-07-01 起施行的版本。",)
+        assert said(result) == ("2005-01-01 有效的文本不在索引中；所示为 2010-03-01 公布、2010-07-01 起施行的版本。",)
         published = first(tea, "茶叶法第三条", "2010-05-01")
-        assert "2010-05-01 尚未生效" in said(published)
+        assert "2010-05-01 尚未生效" in in_one(published)
 
     def test_words_on_a_day_of_which_the_index_has_little(self, ask: RegulationSearch) -> None:
-        assert "只有 1 部" in ask.search("风车朝东", "1983-01-01").notes[0]
-        assert ask.search("风车朝西").notes == ()
+        assert "只有 1 部" in said(ask.search("风车朝东", "1983-01-01"))[0]
+        assert said(ask.search("风车朝西")) == ()
 
 
 class TestDeletedArticles:
     def test_a_deleted_article_does_not_hold(self, ask: RegulationSearch) -> None:
         result = first(ask, "烛台法第二条")
         assert (result.status, result.content, result.successor) == ("已废止", "（删去）", "")
-        assert result.notes == ("本条已删去。",)
+        assert said(result) == ("本条已删去。",)
 
     def test_the_others_do(self, ask: RegulationSearch) -> None:
         for query in ("烛台法第一条", "烛台法第三条", "烛台法"):
-            assert (first(ask, query).status, first(ask, query).notes) == ("现行有效", ())
+            assert (first(ask, query).status, said(first(ask, query))) == ("现行有效", ())
 
     def test_before_its_day_it_is_not_in_force_either(self, ask: RegulationSearch) -> None:
         result = first(ask, "烛台法第二条", "2016-04-01")
         assert result.status == "尚未生效"
-        assert result.notes[0] == "本条已删去。"
+        assert said(result)[0] == "本条已删去。"
 
 
 class TestGaps:
     def test_a_number_between_others_is_missing_in_the_source(self, ask: RegulationSearch) -> None:
         answer = ask.search("渡船法第二条")
         assert answer.results == ()
-        assert answer.notes[0].startswith("来源缺《中华人民共和国渡船法》（2001-03-01）第二条")
-        assert "没有第九条" in ask.search("渡船法第九条").notes[0]
-        assert "没有第一条之一" in ask.search("渡船法第一条之一").notes[0]
+        assert said(answer)[0].startswith("来源缺《中华人民共和国渡船法》（2001-03-01）第二条")
+        assert "没有第九条" in said(ask.search("渡船法第九条"))[0]
+        assert "没有第一条之一" in said(ask.search("渡船法第一条之一"))[0]
 
     def test_a_range_mentions_what_is_missing(self, ask: RegulationSearch) -> None:
         answer = ask.search("渡船法第一条至第三条")
         assert [result.article_number for result in answer.results] == ["第一条", "第三条"]
-        assert any("来源缺" in note and "第二条" in note for note in answer.notes)
+        assert any("来源缺" in note and "第二条" in note for note in said(answer))
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,18 @@ import pytest
 from qiusuo import SearchService
 from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions
-from qiusuo.engines.laws import LawsEngine
 from qiusuo.errors import ConfigurationError, EngineNotConfigured, InvalidQuery, SearchError
 from qiusuo.http import HttpClient
+from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters
+from qiusuo.legal.tools import LEGAL_TOOLS, LegalSearch, legal_specs, regulations_text
 from qiusuo.models import Query, SearchType
 from qiusuo.pages import PageReader
 from qiusuo.testing.server import Fault
 from qiusuo.tools.langchain import as_langchain_tool
-from qiusuo.tools.legal import LEGAL_TOOLS, LegalSearch, legal_specs, offered_legal_tools, regulations_text
-from qiusuo.tools.specs import Toolbox
-from tests.support.legal_samples import opened
+from qiusuo.tools.specs import Toolbox, offered, plugin_tools
+from tests.support.legal_samples import opened, said
 from tests.support.world import World
 
 pytest_plugins = ["tests.support.legal_fixtures"]
@@ -54,9 +54,9 @@ class TestTools:
 
     async def test_offered_only_where_an_index_is(self, sample_folder: Path, tmp_path: Path) -> None:
         async with World("tavily", legal_dir=str(tmp_path)) as world:
-            assert offered_legal_tools(world.service) == ()
+            assert offered(plugin_tools(world.service)) == ()
         async with World("tavily", legal_dir=str(sample_folder)) as world:
-            assert tuple(spec.name for spec in offered_legal_tools(world.service)) == LEGAL_TOOLS
+            assert tuple(spec.name for spec in offered(plugin_tools(world.service))) == LEGAL_TOOLS
 
 
 class TestWebFallback:
@@ -65,7 +65,7 @@ class TestWebFallback:
             legal = LegalSearch(samples, world.service)
             answer = await legal.regulations("咖啡豆烘焙标准", limit=3)
             assert (answer.origin.value, len(answer.results)) == ("web", 3)
-            assert "网络检索" in answer.notes[-1]
+            assert "网络检索" in said(answer)[-1]
             data = answer.results[0].to_dict()
             assert data["url"].startswith("https://")
             assert {"lawName", "articleNumber", "content", "effectiveDate", "source"} <= set(data)
@@ -102,7 +102,7 @@ class TestWebFallback:
             legal = LegalSearch(samples, world.service)
             answer = await legal.regulations("咖啡豆法第三条")
             assert (answer.results, answer.origin.value) == ((), "index")
-            known, failed = answer.notes
+            known, failed = said(answer)
             assert known == "索引中没有“咖啡豆法”，未用其他法律的第三条代替。"
             assert failed.startswith("也没有查到网络上的资料：网络检索没有成功（")
             assert known in regulations_text(answer)
@@ -110,7 +110,7 @@ class TestWebFallback:
     async def test_without_an_index(self, tmp_path: Path) -> None:
         async with World("tavily") as world:
             answer = await LegalSearch(opened(tmp_path), world.service).regulations("民法典第577条")
-            assert (answer.origin.value, "qiusuo legal install" in answer.notes[0]) == ("web", True)
+            assert (answer.origin.value, "qiusuo legal install" in said(answer)[0]) == ("web", True)
             with pytest.raises(ConfigurationError):
                 await LegalSearch(opened(tmp_path)).regulations("民法典第577条")
 

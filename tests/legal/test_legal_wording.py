@@ -23,7 +23,7 @@ from qiusuo.legal.index.wording import (
     widened,
 )
 from qiusuo.legal.judgments.cases import CaseSearch
-from tests.support.legal_samples import build, opened
+from tests.support.legal_samples import build, opened, said
 
 pytest_plugins = ["tests.support.legal_fixtures"]
 
@@ -62,7 +62,7 @@ def test_everyday_words_find_the_article_that_says_it_otherwise(leases: LegalInd
 def test_what_means_nothing_in_law_still_finds_nothing(leases: LegalIndex) -> None:
     answer = RegulationSearch(leases).search("量子纠缠")
     assert answer.results == ()
-    assert answer.notes
+    assert said(answer)
 
 
 def test_a_table_brings_articles_that_share_no_word_with_the_question(leases: LegalIndex) -> None:

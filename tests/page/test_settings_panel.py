@@ -44,13 +44,14 @@ class TestSwitch:
     def test_with_the_statutes_alone_it_does_not_speak_of_the_web(self, chromium: Browser, phone: bool) -> None:
         def of_a_server_with_laws_only(route: Route) -> None:
             answer = route.fetch()
-            search = {"available": True, "engine": {"name": "laws", "label": "本地法律库 Local laws"}, "problem": None}
+            engine = {"name": "laws", "label": "本地法律库 Local laws", "web": False}
+            search = {"available": True, "engine": engine, "problem": None}
             route.fulfill(response=answer, json={**answer.json(), "search": search})
 
         with PageWorld(engines=()) as world, screen(chromium, world, phone=phone) as page:
             page.page.route("**/api/chat/config", of_a_server_with_laws_only)
             page.page.reload()
-            expect(page(".switch-note")).to_have_text("启用后只检索本地法律库")
+            expect(page(".switch-note")).to_have_text("启用后只检索本地法律库 Local laws")
 
     def test_the_three_states_look_different_and_disabled_never_on(self, chromium: Browser, phone: bool) -> None:
         with PageWorld() as world, screen(chromium, world, phone=phone) as page:

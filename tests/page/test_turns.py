@@ -349,7 +349,7 @@ def test_a_thought_that_slipped_into_the_answer_is_taken_back(chromium: Browser)
         expect(page.ended().locator(".answer")).to_have_text("茶树原产中国。完。")
 
 
-def test_an_article_of_law_has_a_card_of_its_own(chromium: Browser) -> None:
+def test_an_article_of_law_in_an_older_conversation_keeps_its_card(chromium: Browser) -> None:
     with PageWorld(Reply.text("见[1]。")) as world, screen(chromium, world) as page:
         page.turn_search_on()
         page.ask("民法典577条")
@@ -358,7 +358,24 @@ def test_an_article_of_law_has_a_card_of_its_own(chromium: Browser) -> None:
         expect(card.locator(".badge")).to_have_text("现行有效")
         expect(card).to_contain_text("第八章 违约责任 · 版本 2020-05-28 · 施行日期 2021年1月1日")
         expect(card.locator("blockquote")).to_have_text(LAWS[0]["content"])
-        expect(card.locator(".law-remark")).to_have_count(0)
+        expect(card.locator(".card-remark")).to_have_count(0)
+
+
+def test_a_card_says_what_is_known_of_a_source(chromium: Browser) -> None:
+    facts = [
+        {"value": "第二章", "labels": {}, "day": False},
+        {"value": "2021-01-01", "labels": {"zh": "施行日期", "en": "In force from"}, "day": True},
+    ]
+    told = {"title": "茶叶法 第三条", "text": "茶农自行决定。", "badge": "已修改", "tone": "pending"}
+    with PageWorld(Reply.text("见[1]。")) as world, screen(chromium, world) as page:
+        page.turn_search_on()
+        page.ask("茶叶法第三条")
+        card = page.show_cards([{**told, "facts": facts, "notes": ["有新版本。"]}])
+        expect(card).to_contain_text("茶叶法 第三条")
+        expect(card.locator(".badge.pending")).to_have_text("已修改")
+        expect(card).to_contain_text("第二章 · 施行日期 2021年1月1日")
+        expect(card.locator("blockquote")).to_have_text("茶农自行决定。")
+        expect(card.locator(".card-remark")).to_have_text("有新版本。")
 
 
 def test_what_is_known_of_an_article_s_version_stands_below_it(chromium: Browser) -> None:
@@ -370,4 +387,4 @@ def test_what_is_known_of_an_article_s_version_stands_below_it(chromium: Browser
         card = page.show_laws([law])
         expect(card).to_contain_text("公布日期 2018年12月29日")
         expect(card).not_to_contain_text("施行日期 2018")
-        expect(card.locator(".law-remark")).to_have_text(note)
+        expect(card.locator(".card-remark")).to_have_text(note)

@@ -25,10 +25,11 @@ from qiusuo import Attempt, Outcome, SearchResponse, SearchResultItem, SearchSer
 from qiusuo.cli.app import app
 from qiusuo.cli.exits import Exit
 from qiusuo.config import EngineSettings, Settings, variable_name
-from qiusuo.engines import ENTRY_POINT_GROUP, discover_engines
+from qiusuo.engines import discover_engines
 from qiusuo.http import MAX_BODY_BYTES
 from qiusuo.pipeline.cooldown import RULES
 from qiusuo.pipeline.request import SearchOptions
+from qiusuo.plugins import GROUP
 from qiusuo.server_settings import SHORTEST_TOKEN
 from qiusuo.testing import Fault, Provider, ProviderServer
 from qiusuo.testing.providers.brave import Brave
@@ -325,7 +326,7 @@ class TestExamples:
         for _, text in found:
             data = tomllib.loads(text)
             if "project" in data:
-                assert list(data["project"]["entry-points"]) == [ENTRY_POINT_GROUP]
+                assert list(data["project"]["entry-points"]) == [GROUP]
                 continue
             (tmp_path / "config.toml").write_text(text, "utf-8")
             settings = Settings.load(tmp_path / "config.toml")

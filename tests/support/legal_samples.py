@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.building.imports import Importer, ImportReport
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.reading.numbers import read_label
+from qiusuo.words import Language
 
 TODAY = date(2026, 11, 15)
 
@@ -182,3 +184,8 @@ def build(folder: Path, *paths: Path) -> ImportReport:
 
 def opened(folder: Path) -> IndexHandle:
     return IndexHandle(IndexFolder(folder), lambda: TODAY)
+
+
+def said(found: LegalAnswer[Any] | LawDetails) -> tuple[str, ...]:
+    """What an answer or a law notes, in Chinese."""
+    return tuple(note.text(Language.CHINESE) for note in found.notes)

@@ -229,19 +229,23 @@ class Screen:
         return self.ended()
 
     def show_laws(self, laws: Sequence[Mapping[str, Any]] = LAWS) -> Locator:
-        """Look at the conversation again, with these laws as its first sources; return their cards."""
+        """Look at the conversation again, with these laws as older versions kept them; return their cards."""
+        return self.show_cards(laws, "law")
 
-        def with_laws(route: Route) -> None:
+    def show_cards(self, shown: Sequence[Mapping[str, Any]], name: str = "card") -> Locator:
+        """Look at the conversation again, with these cards for its first sources; return them."""
+
+        def with_cards(route: Route) -> None:
             answer = route.fetch()
             session = answer.json()
-            for source, law in zip(session["turns"][0]["sources"], laws, strict=False):
-                source["law"] = dict(law)
+            for source, card in zip(session["turns"][0]["sources"], shown, strict=False):
+                source[name] = dict(card)
             route.fulfill(response=answer, json=session)
 
-        self.page.route("**/api/chat/sessions/*", with_laws)
+        self.page.route("**/api/chat/sessions/*", with_cards)
         self.page.reload()
-        cards = self.page.locator(".card.law")
-        expect(cards).to_have_count(len(laws))
+        cards = self.page.locator(".card.whole-text")
+        expect(cards).to_have_count(len(shown))
         return cards
 
     def seen_last(self) -> str:

@@ -6,13 +6,16 @@ import asyncio
 import importlib
 import logging
 from collections.abc import AsyncGenerator
-from typing import Any, Final
+from typing import Final
 
 from langchain_core.messages import AIMessage, HumanMessage
 
+from qiusuo import plugins
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
+from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
+from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.sessions.session import Memory, Mode, now
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.chat_turn import chat_turn
@@ -20,24 +23,19 @@ from qiusuo.chat.turns.context import Ask, Context
 from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.native_turn import native_turn
-from qiusuo.chat.turns.notices import model_notice, notes_of, notice
+from qiusuo.chat.turns.notices import model_notice, notice
 from qiusuo.config import Settings
-from qiusuo.errors import InvalidQuery, ModelError
-from qiusuo.legal.answers.cards import law_card
-from qiusuo.legal.answers.regulations import RegulationSearch
-from qiusuo.legal.recognising.recognise import looks_legal
-from qiusuo.models import SearchType
+from qiusuo.errors import InvalidQuery, ModelError, SearchError
 from qiusuo.pages import PageReader
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
-from qiusuo.roster import LAWS, NATIVE
+from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
-from qiusuo.tools.legal import legal_handle, offered_legal_tools
+from qiusuo.tools.specs import offered, plugin_tools
 from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
 MAX_QUESTION: Final = 20_000
-EXTRACTIVE: Final = "extractive"
 
 
 class Turn:
@@ -123,8 +121,8 @@ class Chat:
         self.settings = settings or service.settings
         self._own_reader = reader is None
         self._reader = reader or PageReader()
-        # One for all turns: opening an index takes a while.
-        self._laws = legal_handle(service.settings.legal_dir or "")
+        # One set for all turns: what a plug-in opens for its tools may take a while.
+        self._tools = plugin_tools(service)
 
     def turn(self, ask: Ask, memory: Memory | None = None) -> Turn:
         """Return the turn for a question; nothing happens before its events are read.
@@ -139,8 +137,10 @@ class Chat:
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
         labels[NATIVE] = self.model.info.label
-        record = TurnRecord(ask.id, ask.question, language=language)
-        journal = Journal(record, labels=labels, law_card=self._law_card)
+        journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels)
+        agent = ask.settings.mode is Mode.AGENT
+        words = ask.question.strip()[:MAX_QUERY_CHARS]
+        recognised = plugins.recognise(words) if agent or ask.settings.search else None
         context = Context(
             ask,
             memory if memory is not None else Memory(),
@@ -149,7 +149,8 @@ class Chat:
             self.model,
             self.settings,
             self._reader,
-            legal=offered_legal_tools(self.service, self._laws) if ask.settings.mode is Mode.AGENT else (),
+            Material(ask.question, Language(language), recognised),
+            tools=offered(self._tools) if agent else (),
         )
         return Turn(self, context)
 
@@ -194,34 +195,33 @@ class Chat:
         own = self.settings.model_search
         if (settings.engine or first) != NATIVE or own == "off" or self.model.info.kind == EXTRACTIVE:
             return None
-        if settings.engine != NATIVE and await self._law_goes_first(context):
+        if settings.engine != NATIVE and await self._is_answered_here(context):
             return None
         chat_model = await self.model.chat_model()
         return native_search_for(self.model.info, chat_model, vendor=None if own == "auto" else own)
 
-    async def _law_goes_first(self, context: Context) -> bool:
-        """Tell whether the legal index answers the question: it is on this machine, and exact where the web is not."""
-        question = context.ask.question.strip()[:MAX_QUERY_CHARS]
-        if not looks_legal(question):
+    async def _is_answered_here(self, context: Context) -> bool:
+        """Tell whether an engine that answers first has the answer: what it knows, it knows exactly."""
+        known, ask = context.recognised, context.ask
+        first = self.service.roster.answers_first(known.search_type) if known is not None else None
+        if known is None or first is None:
             return False
-        if not context.legal and (await self.service.available(SearchType.REGULATION))[:1] != (LAWS,):
+        by_tool = any(spec.name == known.tool for spec in context.tools)
+        if not by_tool and (await self.service.available(known.search_type))[:1] != (first,):
             return False
+        query = ask.question.strip()[:MAX_QUERY_CHARS]
         try:
-            laws = await asyncio.to_thread(self._laws.get)
-            found = await asyncio.to_thread(RegulationSearch(laws, self._laws.today).search, question, limit=1)
-        except Exception:  # whatever is wrong with the index: the model's own search still works
-            logger.exception("the legal index cannot be used")
+            found = await self.service.asearch(
+                query, type=known.search_type, engine=first, num_results=context.wanted, user=ask.user
+            )
+        except SearchError as error:  # whatever is wrong with it: the model's own search still works
+            logger.warning("%s cannot be asked: %s", first, error)
             return False
-        if not found.results and found.notes:  # 旧公司法第16条: the web may have what the index lacks
-            context.journal.notice(notice("law_note", reason=notes_of(found.notes)))
-        return bool(found.results)
-
-    def _law_card(self, url: str) -> dict[str, Any] | None:
-        try:
-            return law_card(self._laws, url) if self._laws.is_there() else None
-        except Exception:  # whatever is wrong with the index: a result without a card is a result like any other
-            logger.exception("there is no card for %s", url)
-            return None
+        if not found.results:  # 旧公司法第16条: the web may have what it lacks
+            context.remark(context.remarks_of(found.attempts), found=True)
+            return False
+        context.found = found  # chat mode answers from it
+        return True
 
     async def aclose(self) -> None:
         """Close the model, and the page reader if it is our own. The service stays its owner's."""

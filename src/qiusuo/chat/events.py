@@ -97,9 +97,9 @@ class Status(Event):
 class Round(Event):
     """One search or page read, first as running, then once more with how it ended.
 
-    ``kind`` is the tool: ``web_search``, ``fetch_page``, ``regulationSearch``, ``caseSearch``, ``native``. ``query`` is
-    the address for a page. ``numbers`` are those of its sources, ``attempts`` is the receipt, ``fact`` tells why it
-    failed (``reason`` the same in English).
+    ``kind`` is the tool: ``web_search``, ``fetch_page``, one of a plug-in, or ``native``. ``query`` is the address of
+    a page. ``numbers`` are those of its sources, ``attempts`` is the receipt, ``fact`` tells why it failed (``reason``
+    the same in English).
     """
 
     type: ClassVar[str] = "round"
@@ -151,7 +151,7 @@ class Round(Event):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A numbered source. ``law`` has what a card for an article of law shows, where it is one."""
+    """A numbered source. ``card`` is what a page shows in the place of the snippet, where there is more to show."""
 
     number: int
     title: str
@@ -162,7 +162,7 @@ class Source:
     published_at: str | None = None
     engines: tuple[str, ...] = ()
     page_read: bool = False
-    law: dict[str, Any] | None = None
+    card: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the source in its JSON shape."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from qiusuo import plugins
 from qiusuo.cli.help import about
 from qiusuo.models import Freshness, SearchType
 
@@ -282,87 +283,18 @@ def solve(
     raise typer.Exit(run_solve(query, engine))
 
 
-legal = typer.Typer(help=about("group_legal"), no_args_is_help=True)
-app.add_typer(legal, name="legal")
+def add_plugin_commands(to: typer.Typer) -> None:
+    """Add what plug-ins bring: groups of commands, and commands. None of them can take the place of ours."""
+    taken = {one.name or getattr(one.callback, "__name__", "") for one in to.registered_commands}
+    taken.update(str(group.name) for group in to.registered_groups)
+    added = [(plugin, name, part) for plugin in plugins.installed() for name, part in plugin.commands.items()]
+    for plugin, name, part in added:
+        command = plugins.load(plugin, part) if name not in taken else None
+        taken.add(name)
+        if isinstance(command, typer.Typer):
+            to.add_typer(command, name=name)
+        elif command is not None:
+            to.command(name)(command)
 
 
-@legal.callback()
-def legal_group() -> None:
-    """Chinese law on this machine."""
-
-
-@legal.command("install", epilog=EPILOG, help=about("legal_install"))
-def legal_install(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help=about("legal_install_yes"))] = False,
-    semantic: Annotated[bool, typer.Option("--semantic", help=about("legal_install_semantic"))] = False,
-) -> None:
-    """Bring the default statutes and build the index."""
-    from qiusuo.cli.legal import run_install  # noqa: PLC0415 - loaded when used
-
-    raise typer.Exit(run_install(yes=yes, semantic=semantic))
-
-
-@legal.command("import", epilog=EPILOG, help=about("legal_import"))
-def legal_import(
-    paths: Annotated[
-        list[str],
-        typer.Argument(help=about("legal_import_paths")),
-    ],
-    semantic: Annotated[bool, typer.Option("--semantic", help=about("legal_install_semantic"))] = False,
-) -> None:
-    """Add laws and judgments to the index; an interrupted import goes on."""
-    from qiusuo.cli.legal import run_import  # noqa: PLC0415 - loaded when used
-
-    raise typer.Exit(run_import(paths, semantic=semantic))
-
-
-@legal.command("rebuild", epilog=EPILOG, help=about("legal_rebuild"))
-def legal_rebuild(
-    semantic: Annotated[bool, typer.Option("--semantic", help=about("legal_install_semantic"))] = False,
-) -> None:
-    """Build the ranking anew, for instance after an update of Qiusuo."""
-    from qiusuo.cli.legal import run_rebuild  # noqa: PLC0415 - loaded when used
-
-    raise typer.Exit(run_rebuild(semantic=semantic))
-
-
-@legal.command("stats", epilog=EPILOG, help=about("legal_stats"))
-def legal_stats(
-    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
-) -> None:
-    """Show what the index holds."""
-    from qiusuo.cli.legal import run_stats  # noqa: PLC0415 - loaded when used
-
-    raise typer.Exit(run_stats(as_json=as_json))
-
-
-@legal.command("search", epilog=EPILOG, help=about("legal_search"))
-def legal_search(
-    query: Annotated[list[str], typer.Argument(help=about("legal_search_query"))],
-    cases: Annotated[bool, typer.Option("--cases", help=about("legal_search_cases"))] = False,
-    as_of: Annotated[str, typer.Option("--as-of", help=about("legal_search_as_of"))] = "",
-    case_type: Annotated[str, typer.Option("--type", help=about("legal_search_case_type"))] = "",
-    court: Annotated[str, typer.Option("--court", help=about("legal_search_court"))] = "",
-    date_from: Annotated[str, typer.Option("--from", help=about("legal_search_date_from"))] = "",
-    date_to: Annotated[str, typer.Option("--to", help=about("legal_search_date_to"))] = "",
-    limit: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help=about("search_count"))] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
-) -> None:
-    """Search the index, offline."""
-    from qiusuo.cli.legal import run_search  # noqa: PLC0415 - loaded when used
-
-    words = " ".join(query)
-    filters = (case_type, court, date_from, date_to)
-    raise typer.Exit(run_search(words, cases=cases, as_of=as_of, filters=filters, limit=limit, as_json=as_json))
-
-
-@legal.command("show", epilog=EPILOG, help=about("legal_show"))
-def legal_show(
-    reference: Annotated[list[str], typer.Argument(help=about("legal_show_reference"))],
-    as_of: Annotated[str, typer.Option("--as-of", help=about("legal_search_as_of"))] = "",
-    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
-) -> None:
-    """Show one article, law or judgment in full."""
-    from qiusuo.cli.legal import run_show  # noqa: PLC0415 - loaded when used
-
-    raise typer.Exit(run_show(" ".join(reference), as_of=as_of, as_json=as_json))
+add_plugin_commands(app)

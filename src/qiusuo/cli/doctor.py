@@ -20,7 +20,7 @@ from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.doctor.findings import Finding, Level, worst_level
 from qiusuo.doctor.fixes import FIXES, repair
-from qiusuo.doctor.run import CHECKS, examine
+from qiusuo.doctor.run import all_checks, examine
 from qiusuo.errors import SearchError
 from qiusuo.kit.files import default_folder
 from qiusuo.kit.settings_file import SettingsFileError
@@ -43,8 +43,9 @@ def run_doctor(*, as_json: bool, fix: bool, settings_file: Path | None) -> int:
         return Exit.USAGE
     try:
         settings = Settings.load()
-        with err.status(words("examining", names=", ".join(CHECKS))) as status:
-            left = dict.fromkeys(CHECKS)
+        checks = all_checks()
+        with err.status(words("examining", names=", ".join(checks))) as status:
+            left = dict.fromkeys(checks)
 
             def ended(name: str) -> None:
                 left.pop(name, None)

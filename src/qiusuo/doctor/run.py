@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from qiusuo import plugins
 from qiusuo.config import Settings
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.database import check_database
@@ -16,7 +17,7 @@ from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng import check_searxng
-from qiusuo.doctor.system import check_chrome, check_clock, check_legal_index, check_redis, check_settings
+from qiusuo.doctor.system import check_chrome, check_clock, check_plugins, check_redis, check_settings
 from qiusuo.service import SearchService
 from qiusuo.words import Fact
 
@@ -26,9 +27,10 @@ Check = Callable[[Context], Awaitable[list[Finding]]]
 Progress = Callable[[str], None]
 """Told the name of each check when it has ended."""
 
-# A new check is one function and one line here.
+# A new check is one function and one line here, or comes with a plug-in.
 CHECKS: Final[Mapping[str, Check]] = {
     "settings": check_settings,
+    "plugins": check_plugins,
     "files": check_files,
     "search": check_search,
     "searxng": check_searxng,
@@ -37,10 +39,20 @@ CHECKS: Final[Mapping[str, Check]] = {
     "redis": check_redis,
     "database": check_database,
     "chrome": check_chrome,
-    "legal": check_legal_index,
     "clock": check_clock,
 }
 TIME_LIMIT: Final = 7.8
+
+
+def all_checks() -> dict[str, Check]:
+    """Return the checks: ours, then those of plug-ins, which cannot take the place of ours."""
+    added = {
+        name: check
+        for plugin in plugins.installed()
+        for name, part in plugin.checks.items()
+        if name not in CHECKS and (check := plugins.load(plugin, part)) is not None
+    }
+    return {**CHECKS, **added}
 
 
 async def examine(
@@ -64,7 +76,7 @@ async def examine(
         async with SearchService.from_settings(settings) as own:
             return await examine(settings, own, quick=quick, settings_file=settings_file, progress=progress)
     context = Context(settings, service.roster, quick=quick, settings_file=settings_file)
-    results = await asyncio.gather(*(_run(name, check, context, progress) for name, check in CHECKS.items()))
+    results = await asyncio.gather(*(_run(name, check, context, progress) for name, check in all_checks().items()))
     found = [finding for result in results for finding in result]
     # Two checks may see the same, such as a wrong clock.
     return list({finding.code + repr(sorted(finding.values.items())): finding for finding in found}.values())

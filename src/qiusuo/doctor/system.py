@@ -1,4 +1,4 @@
-"""What search stands on: valid settings, Redis, Chrome, the legal index, the clock."""
+"""What search stands on: valid settings, plug-ins, Redis, Chrome, the clock."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from qiusuo import plugins
 from qiusuo.browser.locate import find_chrome
 from qiusuo.config import Settings, variable_name
 from qiusuo.doctor.context import Context
@@ -77,20 +78,13 @@ async def check_chrome(context: Context) -> list[Finding]:
     return [Finding("chrome.ok", Level.OK, {"path": path})]
 
 
-async def check_legal_index(context: Context) -> list[Finding]:
-    """Look whether there is a legal index, and whether this version can read it."""
-    from qiusuo.legal.index.folder import index_folder  # noqa: PLC0415 - loaded when used
-    from qiusuo.legal.index.store import LegalStore  # noqa: PLC0415 - loaded when used
-
-    folder = index_folder(context.settings.legal_dir, context.environ)
-    try:
-        generation = folder.current()
-        if generation is None:
-            return [Finding("legal.none", Level.NOTE, {"path": folder.root}, ("qiusuo legal install",))]
-        (await asyncio.to_thread(LegalStore, generation)).close()
-    except ConfigurationError as error:
-        return [Finding("legal.failed", Level.PROBLEM, {"reason": error.told}, error.commands)]
-    return [Finding("legal.ok", Level.OK, {"path": folder.root})]
+async def check_plugins(_context: Context) -> list[Finding]:
+    """Load all that plug-ins bring, and tell what cannot be."""
+    faults = await asyncio.to_thread(plugins.broken)
+    return [
+        Finding("plugin.failed", Level.WARNING, {"name": one.plugin, "part": one.part, "message": one.reason})
+        for one in faults
+    ]
 
 
 async def check_clock(_context: Context) -> list[Finding]:

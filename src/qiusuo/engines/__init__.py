@@ -1,4 +1,4 @@
-"""The engines and how they are found: every module of this folder, and the entry points ``qiusuo.engines``."""
+"""The engines and how they are found: every module of this folder, and those that plug-ins bring."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import inspect
 import logging
 import pkgutil
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 
+from qiusuo import plugins
 from qiusuo.engines.base import SearchEngine
 from qiusuo.errors import DuplicateEngine
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
-ENTRY_POINT_GROUP = "qiusuo.engines"
-
-__all__ = ["ENTRY_POINT_GROUP", "SearchEngine", "discover_engines"]
+__all__ = ["SearchEngine", "discover_engines"]
 
 
 def discover_engines() -> dict[str, type[SearchEngine]]:
@@ -43,18 +41,11 @@ def _own_engines() -> Iterator[type[SearchEngine]]:
 
 
 def _plugged_in_engines() -> Iterator[type[SearchEngine]]:
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
-        try:
-            loaded = entry.load()
-        except Exception:  # any fault of somebody else's package must not take search away
-            logger.exception("the engine plug-in %r (%s) cannot be loaded and is left out", entry.name, entry.value)
-            continue
-        if inspect.isclass(loaded) and issubclass(loaded, SearchEngine) and loaded.name:
-            yield loaded
+    for plugin, found in plugins.engines():
+        if inspect.isclass(found) and issubclass(found, SearchEngine) and found.name:
+            yield found
         else:
-            logger.error(
-                "the engine plug-in %r (%s) is not a named SearchEngine and is left out", entry.name, entry.value
-            )
+            logger.error("%r of the plug-in %r is not a named SearchEngine and is left out", found, plugin.name)
 
 
 def _engines_in(module_name: str) -> Iterator[type[SearchEngine]]:

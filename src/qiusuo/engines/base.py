@@ -1,6 +1,6 @@
 """What an engine is.
 
-A new engine is one file in this folder (or an entry point in the group ``qiusuo.engines``): a subclass of
+A new engine is one file in this folder (or a part of a plug-in, see :mod:`qiusuo.plugins`): a subclass of
 :class:`SearchEngine` whose class attributes are the facts about the vendor. Every list of engines is derived from them.
 """
 
@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+from qiusuo.details import Details
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured, SearchTimeout
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
 from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
@@ -112,6 +113,13 @@ class SearchEngine(ABC):
     search_types: ClassVar[frozenset[SearchType] | None] = None
     """The only types of search for which it is asked unless a search names it; None: all. Such an engine knows one
     subject, so its "nothing found" says nothing about the web."""
+    quoted_whole: ClassVar[bool] = False
+    """Its results are the text that is asked for, not a page about it: they are shown and quoted whole, never cut."""
+    answers_first: ClassVar[bool] = False
+    """In its types of search it is asked before a model's own search: what it knows, it knows exactly."""
+    explains: ClassVar[bool] = False
+    """Its notes say how it understood the question, or why it has nothing: reader and model are told, not the receipt
+    alone."""
     own_settings: ClassVar[Mapping[str, str]] = {}
     """Keys under ``[engines.NAME]`` that only this engine knows, with their meaning."""
 
@@ -194,6 +202,7 @@ class SearchEngine(ABC):
         date: object = None,
         score: object = None,
         source: str = "",
+        details: Details | None = None,
     ) -> SearchResultItem | None:
         """Build one clean result; None without a web address."""
         address = web_address(url)
@@ -208,6 +217,7 @@ class SearchEngine(ABC):
             published_at=iso_date(date),
             score=float(score) if isinstance(score, (int, float)) else None,
             engines=self._finders,
+            details=details,
         )
 
 

@@ -26,8 +26,8 @@ async def ask_all(
 def fuse(lists: Mapping[str, Sequence[SearchResultItem]], *, k: int = RRF_K) -> list[SearchResultItem]:
     """Fuse ranked lists: each page scores the sum of 1/(k + rank) over the engines that found it.
 
-    A page is known by its canonical URL. It keeps the words of the engine that ranked it best, the longest snippet, and
-    the names of all its engines.
+    A page is known by its canonical URL. It keeps the words of the engine that ranked it best, the longest snippet,
+    what is known of it in detail, and the names of all its engines.
     """
     best: dict[str, SearchResultItem] = {}
     best_rank: dict[str, int] = {}
@@ -47,7 +47,10 @@ def fuse(lists: Mapping[str, Sequence[SearchResultItem]], *, k: int = RRF_K) -> 
             leading = item if rank < best_rank[page] else known
             best_rank[page] = min(rank, best_rank[page])
             best[page] = replace(
-                leading, snippet=snippet, published_at=leading.published_at or known.published_at or item.published_at
+                leading,
+                snippet=snippet,
+                published_at=leading.published_at or known.published_at or item.published_at,
+                details=leading.details or known.details or item.details,
             )
     # Added exactly: with a plain sum the order of the engines would decide between pages of the same ranks.
     scores = {page: math.fsum(1 / (k + rank) for rank in found_by.values()) for page, found_by in ranks.items()}

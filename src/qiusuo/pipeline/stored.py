@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from qiusuo.engines.base import MAX_SNIPPET_CHARS, web_address
 from qiusuo.models import Outcome, SearchResponse, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
+from qiusuo.plugins import read_details
 from qiusuo.text import without_controls
 from qiusuo.words import Fact
 
@@ -29,6 +30,8 @@ _MOST_VALUES: Final = 100
 _DEEPEST: Final = 4
 _LONGEST_CODE: Final = 100
 _CODE: Final = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*")
+_LONGEST_DETAILS: Final = 100_000
+_DEEPEST_DETAIL: Final = 7
 
 
 def _shown(text: str) -> str:
@@ -42,6 +45,28 @@ def _address(url: str) -> str:
     if found is None or found[0] != url:
         raise ValueError("not a web address")
     return url
+
+
+def _check_detail(value: Any, depth: int) -> None:
+    """Look at what stands in details, whatever their kind; the kind itself looks at the rest."""
+    match value:
+        case str():
+            for line in value.split("\n"):
+                _shown(line)
+        case dict() | list() if depth:
+            for part in (*value, *value.values()) if isinstance(value, dict) else value:
+                _check_detail(part, depth - 1)
+        case None | bool() | int() | float():
+            pass
+        case _:
+            raise ValueError("not what details hold")
+
+
+def _check_details(value: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(value.get("kind"), str) or len(str(value)) > _LONGEST_DETAILS:
+        raise ValueError("not details")
+    _check_detail(value, _DEEPEST_DETAIL)
+    return value
 
 
 Name = Annotated[str, Field(max_length=300), AfterValidator(_shown)]
@@ -108,6 +133,7 @@ class _Item(_Stored):
     publishedAt: Name | None = None  # noqa: N815 - the JSON's name, as below
     score: float | None = None
     engines: Annotated[list[Name], Field(max_length=100)] = []
+    details: Annotated[dict[str, Any], AfterValidator(_check_details)] | None = None
 
 
 class _Attempt(_Stored):
@@ -170,7 +196,7 @@ def read_entry(data: object) -> tuple[SearchResponse, float, float] | None:
     """Return a response with the moments until which it is fresh and may be kept; None where it does not fit."""
     raw = _read(data, MAX_ENTRY_BYTES)
     entry = _fitting(_Entry, raw)
-    return (SearchResponse.from_dict(raw["response"]), entry.until, entry.keep) if entry else None
+    return (SearchResponse.from_dict(raw["response"], read_details), entry.until, entry.keep) if entry else None
 
 
 def read_rest(data: object, now: float) -> StoredRest | None:

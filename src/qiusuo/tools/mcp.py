@@ -14,9 +14,8 @@ from qiusuo.config import Settings
 from qiusuo.errors import SearchError
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
-from qiusuo.tools.legal import offered_legal_tools
 from qiusuo.tools.render import error_text, language_for
-from qiusuo.tools.specs import Toolbox, ToolSpec, disabled_text
+from qiusuo.tools.specs import Toolbox, ToolSpec, disabled_text, offered, plugin_tools
 from qiusuo.words import Fact, Language
 
 OFFERED = ("web_search", "fetch_page")
@@ -39,10 +38,10 @@ def _nobody(_context: ServerRequestContext[Any, Any]) -> None:
 
 
 def offer(service: SearchService, reader: PageReader, *, user_of: UserOf = _nobody) -> Server[Any]:
-    """Return the server with every tool that can be used here: the legal ones where an index is installed."""
-    legal = offered_legal_tools(service)
-    toolbox = Toolbox(service, reader, extra=legal)
-    return create_server(toolbox, extra=[spec.name for spec in legal], user_of=user_of)
+    """Return the server with every tool that can be used here, those of plug-ins too."""
+    added = offered(plugin_tools(service))
+    toolbox = Toolbox(service, reader, extra=added)
+    return create_server(toolbox, extra=[spec.name for spec in added], user_of=user_of)
 
 
 def create_server(toolbox: Toolbox, *, extra: Sequence[str] = (), user_of: UserOf = _nobody) -> Server[Any]:
@@ -50,20 +49,20 @@ def create_server(toolbox: Toolbox, *, extra: Sequence[str] = (), user_of: UserO
 
     ``extra`` names more of its tools to offer; ``user_of`` tells whose limits a call counts against.
     """
-    offered = {name: toolbox.specs[name] for name in (*OFFERED, *extra)}
+    known = {name: toolbox.specs[name] for name in (*OFFERED, *extra)}
 
     async def list_tools(
         _context: ServerRequestContext[Any], _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         problem = await toolbox.disabled()
-        return types.ListToolsResult(tools=[_listed(spec, problem) for spec in offered.values()])
+        return types.ListToolsResult(tools=[_listed(spec, problem) for spec in known.values()])
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        spec = offered.get(params.name)
+        spec = known.get(params.name)
         if spec is None:
-            return _failed(str(Fact("tools.unknown", name=repr(params.name), known=list(offered))))
+            return _failed(str(Fact("tools.unknown", name=repr(params.name), known=list(known))))
         await context.session.report_progress(0, 1, f"{spec.title}…")
         arguments = params.arguments or {}
         try:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from qiusuo.details import Details
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page
@@ -19,6 +21,18 @@ from qiusuo.text import clean, detect_language, primary_language, truncate
 from qiusuo.words import Fact, Language
 
 _NUMBER = re.compile(r"[\[［【]\s*\^?([0-9０-９]{1,4})\s*[\]］】]")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedSource:
+    """A result as an answer may cite it: its number, and its words as one harmless line each."""
+
+    number: int
+    title: str
+    url: str
+    text: str
+    date: str = ""
+    details: Details | None = None
 
 
 def results_text(
@@ -29,14 +43,21 @@ def results_text(
     snippet_length: int | None = None,
 ) -> str:
     """Return results as numbered text, in Chinese and English headings, with today's date."""
-    items = response.results[:limit]
-    if not items:
+    sources = numbered_sources(response.results[:limit], numbers, snippet_length=snippet_length)
+    if not sources:
         return f"没有找到与“{neutral(response.query)}”相关的结果。No results were found. 今天是 {today()}。"
-    shown = numbers or range(1, len(items) + 1)
-    entries = [_entry(number, item, snippet_length) for number, item in zip(shown, items, strict=False)]
+    entries = [_entry(source) for source in sources]
     notes = ["（来自较早的缓存，可能已过时 / from an older cache entry）"] if response.stale else []
     head = f"“{neutral(response.query)}”的搜索结果（今天是 {today()}）。引用时请用 [编号]。Cite sources as [number]."
     return "\n".join([head, *notes, untrusted("\n".join(entries))])
+
+
+def numbered_sources(
+    items: Sequence[SearchResultItem], numbers: Sequence[int] | None = None, *, snippet_length: int | None = None
+) -> list[NumberedSource]:
+    """Return results as an answer may cite them; without numbers they count from 1."""
+    shown = numbers or range(1, len(items) + 1)
+    return [_numbered(number, item, snippet_length) for number, item in zip(shown, items, strict=False)]
 
 
 def page_text(page: Page) -> str:
@@ -95,10 +116,15 @@ def today() -> str:
     return datetime.now(UTC).astimezone().date().isoformat()
 
 
-def _entry(number: int, item: SearchResultItem, snippet_length: int | None) -> str:
+def _numbered(number: int, item: SearchResultItem, snippet_length: int | None) -> NumberedSource:
     snippet = neutral(item.snippet)
     if snippet_length is not None:
         snippet = truncate(snippet, snippet_length)
-    date = f" ({neutral(item.published_at)})" if item.published_at else ""
-    lines = [f"[{number}] {neutral(item.title)}{date}", f"    {one_line(item.url)}"]
-    return "\n".join([*lines, f"    {snippet}"] if snippet else lines)
+    date = neutral(item.published_at) if item.published_at else ""
+    return NumberedSource(number, neutral(item.title), one_line(item.url), snippet, date, item.details)
+
+
+def _entry(source: NumberedSource) -> str:
+    date = f" ({source.date})" if source.date else ""
+    lines = [f"[{source.number}] {source.title}{date}", f"    {source.url}"]
+    return "\n".join([*lines, f"    {source.text}"] if source.text else lines)

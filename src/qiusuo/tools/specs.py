@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from qiusuo import plugins
 from qiusuo.errors import SearchDisabled, SearchError
-from qiusuo.models import SearchResponse
+from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.tools.base import check_arguments, json_schema
 from qiusuo.tools.render import language_for, page_text, results_text
 from qiusuo.words import Fact, Language
 
+logger = logging.getLogger(__name__)
+
 SEARCH_DESCRIPTION = "搜索互联网获取实时信息。当需要了解最新事件、实时数据、当前新闻或验证信息时使用此工具。"
 QUERY_DESCRIPTION = "搜索查询关键词,应该具体、清晰、针对性强"
 DEFAULT_PAGE_CHARS = 8000
 MAX_PAGE_CHARS = 50_000
+_SNIPPET_CHARS = 300
 
 
 class QueryArguments(BaseModel):
@@ -55,15 +60,38 @@ class PageArguments(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool gives: text for the model, data for programs."""
+    """What a tool gives: text for the model, data for programs, and what it found as objects.
+
+    ``sources`` are in the order of the numbers in the text, which count from 1; ``numbered`` gives it with others.
+    ``documents`` are the whole texts of sources that were read. ``notes`` are what the tool has to say of the question.
+    """
 
     text: str
     data: dict[str, Any]
+    sources: tuple[SearchResultItem, ...] = ()
+    documents: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
+    engine: str = ""
+    search_time: int = 0
+    numbered: Callable[[Sequence[int]], str] | None = None
+
+    def with_numbers(self, numbers: Sequence[int]) -> str:
+        """Return the text with the numbers that its sources have in a conversation."""
+        return self.numbered(numbers) if self.numbered is not None else self.text
+
+
+def always() -> bool:
+    """Tell that a tool can be used."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """One tool. ``work`` gets the checked arguments and the user whose limits count."""
+    """One tool. ``work`` gets the checked arguments and the user whose limits count.
+
+    ``subject`` names the arguments of which the first that is given says what a call is about. ``offered`` tells
+    whether the tool can be used just now.
+    """
 
     name: str
     title: str
@@ -72,6 +100,8 @@ class ToolSpec:
     output_schema: dict[str, Any]
     work: Callable[[Any, str | None], Awaitable[ToolOutput]]
     needs_search: bool = False
+    subject: tuple[str, ...] = ("query",)
+    offered: Callable[[], bool] = always
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -88,7 +118,7 @@ class ToolSpec:
 
 
 class Toolbox:
-    """The tools over one service and one page reader. ``extra`` adds the tools of other parts (legal search)."""
+    """The tools over one service and one page reader. ``extra`` adds those of plug-ins (:func:`plugin_tools`)."""
 
     def __init__(self, service: SearchService, reader: PageReader, *, extra: Sequence[ToolSpec] = ()) -> None:
         self._service = service
@@ -120,6 +150,7 @@ class Toolbox:
                 PageArguments,
                 PAGE_OUTPUT,
                 self._read,
+                subject=("url",),
             ),
         )
         self.specs = {spec.name: spec for spec in (*own, *extra)}
@@ -130,7 +161,7 @@ class Toolbox:
 
     async def _search(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
         response = await self._ask(wanted, user)
-        return ToolOutput(results_text(response), response.to_dict(_language(wanted)))
+        return ToolOutput(results_text(response), response.to_dict(_language(wanted)), response.results)
 
     async def _search_json(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
         data = (await self._ask(wanted, user)).to_dict(_language(wanted))
@@ -141,7 +172,30 @@ class Toolbox:
 
     async def _read(self, wanted: PageArguments, _user: str | None) -> ToolOutput:
         page = await self._reader.read(wanted.url, max_chars=wanted.max_chars)
-        return ToolOutput(page_text(page), page.to_dict())
+        text = page_text(page)
+        title = page.title or page.final_url
+        source = SearchResultItem(title, page.final_url, page.text[:_SNIPPET_CHARS], published_at=page.published_at)
+        return ToolOutput(
+            text, page.to_dict(), (source,), documents=(page.text,), numbered=lambda numbers: f"[{numbers[0]}] {text}"
+        )
+
+
+def plugin_tools(service: SearchService) -> tuple[ToolSpec, ...]:
+    """Return the tools that plug-ins bring for a service, also those that are not offered just now."""
+    found: list[ToolSpec] = []
+    for plugin in plugins.installed():
+        for part in plugin.tools:
+            make = plugins.load(plugin, part)
+            try:
+                found += make(service) if make is not None else ()
+            except Exception:  # somebody else's fault must not take the other tools away
+                logger.exception("the tools of the plug-in %r cannot be made and are left out", plugin.name)
+    return tuple(found)
+
+
+def offered(specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """Return those of the tools that can be used just now."""
+    return tuple(spec for spec in specs if spec.offered())
 
 
 def disabled_text(problem: SearchError, language: Language = Language.CHINESE) -> str:
@@ -169,6 +223,7 @@ _ITEM = _object(
         "publishedAt": _TEXT,
         "score": {"type": "number"},
         "engines": {"type": "array", "items": _TEXT},
+        "details": {"type": "object", "description": "what the engine knows of it beyond its words"},
     },
     ("title", "url", "snippet", "source"),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
-from importlib.util import find_spec
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qiusuo import __version__
+from qiusuo import __version__, plugins
 from qiusuo.config import Settings
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
@@ -34,16 +34,20 @@ from qiusuo.web.static.home import home_route
 from qiusuo.web.static.page import page_routes
 from qiusuo.words import Fact
 
+logger = logging.getLogger(__name__)
+
 ROUTERS: Final = (api_router, searxng_router, tavily_router)
 
 
-def legal_routers() -> tuple[Callable[[Backend], APIRouter], ...]:
-    """Return the endpoints of legal search, where that extra is installed."""
-    if find_spec("tantivy") is None:
-        return ()
-    from qiusuo.web.legal import legal_router  # noqa: PLC0415 - an extra
-
-    return (legal_router,)
+def plugin_routers(backend: Backend) -> Iterator[APIRouter]:
+    """Yield the endpoints that plug-ins bring."""
+    for plugin in plugins.installed():
+        for part in plugin.routes:
+            make = plugins.load(plugin, part)
+            try:
+                yield from make(backend) if make is not None else ()
+            except Exception:  # somebody else's fault must not keep the server from starting
+                logger.exception("the routes of the plug-in %r cannot be made and are left out", plugin.name)
 
 
 def default_extensions() -> tuple[Extend, ...]:
@@ -159,8 +163,8 @@ def create_app(
     )
     app.backend = backend
     app.extensions = added
-    for router in (*ROUTERS, *legal_routers()):
-        app.include_router(router(backend))
+    for router in (*(make(backend) for make in ROUTERS), *plugin_routers(backend)):
+        app.include_router(router)
     pages = [home_route(), *page_routes(), *docs_routes()]
     more = [*pages, *(route for extension in added for route in extension.routes)]
     app.router.routes.extend(more)

@@ -149,7 +149,7 @@ class ChatRoutes:
                 "model": self.conversations.chat.model.info.to_dict(),
                 "search": {
                     "available": problem is None,
-                    "engine": {"name": in_use.name, "label": in_use.label} if in_use else None,
+                    "engine": self._shown(in_use) if in_use else None,
                     "problem": problem_shape(problem, language) if problem else None,
                 },
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
@@ -159,6 +159,11 @@ class ChatRoutes:
             },
             language=language,
         )
+
+    def _shown(self, engine: EngineStatus) -> dict[str, Any]:
+        kind = self.backend.service.kind_of(engine.name)
+        web = kind is None or kind.search_types is None or SearchType.GENERAL in kind.search_types
+        return {"name": engine.name, "label": engine.label, "web": web}
 
     async def list_sessions(self, request: Request) -> Response:
         """List the conversations of the user."""

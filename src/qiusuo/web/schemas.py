@@ -60,6 +60,9 @@ class ResultAnswer(CamelModel):
     published_at: str | None = None
     score: float | None = None
     engines: list[str] = Field([], description="Who found it.")
+    details: dict[str, Any] | None = Field(
+        None, description="What the engine knows of it beyond its words; `kind` says what: `law`, `judgment`, …"
+    )
 
 
 class FactAnswer(CamelModel):

@@ -1,16 +1,16 @@
 """The built-in model for when there is none: it quotes the best sentences of the search results, with their numbers.
 
 It invents nothing, always answers alike, and takes milliseconds. It is a LangChain chat model like any other, so that
-all that is built on models works without one.
+all that is built on models works without one; but it reads no prompt. A turn gives it its :class:`Material` (question,
+sources, remarks) as the option ``material``; without one it knows the last question and nothing that was found.
 
 In agent mode (tools bound) it decides by these rules:
 
 1. A greeting, thanks, or a question about the assistant itself needs no search.
-2. Anything else is searched for once: with ``regulationSearch`` where that tool is there and the question is about what
-   Chinese law says (``looks_legal``), else with ``web_search``. The query is the question
-   without polite words and question marks.
-3. If nothing was found, one more try: with ``web_search`` after ``regulationSearch``, else with the key words alone. If
-   the search failed, none.
+2. Anything else is searched for once: with the tool of the plug-in that recognises the question, where it is there,
+   else with ``web_search``. The query is the question without polite words and question marks.
+3. If nothing was found, one more try: with ``web_search`` after another tool, else with the key words alone. If the
+   search failed, none.
 4. Then it answers from what there is. It never searches more than twice.
 """
 
@@ -23,23 +23,22 @@ from typing import Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from qiusuo.chat.models.quoting import NumberedSource, articles_left_out, best_quotes, read_sources
+from qiusuo import plugins
+from qiusuo.chat.models.material import Material
+from qiusuo.chat.models.quoting import best_quotes, left_out, quotable
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
-from qiusuo.legal.recognising.asked import results_for
-from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.words import Fact, Language
 
 WEB: Final = "web_search"
-LAW: Final = "regulationSearch"
 _MOST_SEARCHES: Final = 2
 _QUERY_CHARS: Final = 200
 
@@ -61,12 +60,6 @@ _END: Final = re.compile(r"(?:[?？!！。.~～\s]|吗|呢|呀|啊|吧|好吗|�
 _ASKING: Final = re.compile(
     r"什么时候|什么样|什么|怎么样|怎么办|怎么|怎样|如何|为什么|为何|哪些|哪个|哪里|多少|多久|是否|是不是|能不能|有没有|一下|关于|的|了|吗|呢|[?？!！。,，、；;:：\"“”'‘’()（）]"
 )
-_ASIDE: Final = re.compile(r"^\s*[(（].*[)）]\s*$")
-_LABEL: Final = re.compile(r"^(?:问题：|Question: )")
-_FENCE_END: Final = re.compile(r"^--- 网页内容结束 .*$", re.MULTILINE)
-_FENCED: Final = re.compile(r"^--- 网页内容开始 .*?^--- 网页内容结束 ", re.MULTILINE | re.DOTALL)
-_SAID: Final = re.compile(rf"^(?:说明：|{'|'.join(prompts.REMARK.values())})(.+)$", re.MULTILINE)
-_FAILED: Final = re.compile(r"^\s*(?:搜索失败|Search failed|Error\b|联网搜索在本轮已不可用|Web search is down)")
 
 
 def no_model_note(language: str) -> str:
@@ -75,7 +68,7 @@ def no_model_note(language: str) -> str:
 
 
 class ExtractiveModel(BaseChatModel):
-    """Answers with sentences of the numbered sources in the prompt or in what tools have returned.
+    """Answers with sentences of the sources that a turn has found.
 
     Args:
         note: Whether an answer ends with :func:`no_model_note`.
@@ -94,7 +87,7 @@ class ExtractiveModel(BaseChatModel):
         tool_choice: str | dict[str, Any] | bool | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Make tools known; of these it calls ``web_search`` and ``regulationSearch``."""
+        """Make tools known; of these it calls those that take a ``query``."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], tool_choice=tool_choice, **kwargs)
 
     def _generate(
@@ -138,111 +131,82 @@ class ExtractiveModel(BaseChatModel):
             yield chunk
 
     def _pieces(self, messages: Sequence[BaseMessage], options: Mapping[str, Any]) -> Iterator[AIMessageChunk]:
-        asked = _Asked(messages)
-        call = _next_search(asked, options)
+        material = options.get("material") or _bare(messages)
+        call = _next_search(material, options)
         if call is not None:
             name, query = call
-            wanted: dict[str, Any] = {"query": query}
-            if name == LAW and (most := results_for(query, 0)):
-                wanted["limit"] = most
+            known = material.recognised
+            wanted = {"query": query, **(known.arguments if known is not None and known.tool == name else {})}
             arguments = json.dumps(wanted, ensure_ascii=False)
-            identity = f"call_search_{len(asked.searches) + 1}"
+            identity = f"call_search_{len(material.searches) + 1}"
             piece = tool_call_chunk(name=name, args=arguments, id=identity, index=0)
             yield AIMessageChunk(
                 content="", tool_call_chunks=[piece], response_metadata={"finish_reason": "tool_calls"}
             )
             return
-        yield from (AIMessageChunk(content=text) for text in self._answer(asked))
+        yield from (AIMessageChunk(content=text) for text in self._answer(material))
         yield AIMessageChunk(content="", response_metadata={"finish_reason": "stop"})
 
-    def _answer(self, asked: _Asked) -> Iterator[str]:
-        language = language_of(asked.question)
-        if not asked.sources:
-            silent = Fact("llm.found_nothing") if asked.searched else Fact("llm.nothing")
-            talk = _SMALL_TALK.fullmatch(asked.question.strip())
-            otherwise = (Fact("llm.hello") if talk else silent).text(language)
-            yield _remark(asked.said, language) or otherwise
+    def _answer(self, material: Material) -> Iterator[str]:
+        language, question = material.language, material.question
+        if not material.sources:
+            silent = Fact("llm.found_nothing") if material.searched or material.failed else Fact("llm.nothing")
+            talk = _SMALL_TALK.fullmatch(question.strip())
+            yield _remarked(material, material.remarks) or (Fact("llm.hello") if talk else silent).text(language)
             return
-        quotes = best_quotes(asked.question, asked.sources)
+        sources = quotable(material.sources.values(), language)
+        named = material.recognised is not None and material.recognised.names_results
+        quotes = best_quotes(question, sources, all_named=named)
         if len(quotes) == 1:
             yield quotes[0].cited
         else:
             yield f"{Fact('llm.lead').text(language)}\n"
             yield from (f"\n- {quote.cited}" for quote in quotes)
-        missing = articles_left_out(asked.question, asked.sources, quotes)
+        missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
         quoted = "".join(quote.text for quote in quotes)
-        if remark := _remark([said for said in asked.said if said not in quoted], language):
+        if remark := _remarked(material, [one for one in material.remarks if one.text(language) not in quoted]):
             yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"
 
 
-class _Asked:
-    """What a conversation asks for last, and what was found for it so far."""
-
-    def __init__(self, messages: Sequence[BaseMessage]) -> None:
-        self.question = ""
-        self.sources: list[NumberedSource] = []
-        self.searches: list[tuple[str, str]] = []
-        self.said: list[str] = []
-        """What the legal index has to say about the question."""
-        self.searched = False
-        self.failed = False
-        since = 0
-        for index, message in enumerate(messages):
-            # Some messages of that role are directions to the model, in brackets, and no question.
-            if isinstance(message, HumanMessage) and (question := _question_of(message.text)):
-                self.question, since = question, index
-        for message in messages[since:]:
-            self._read(message)
-        self.sources = list({source.number: source for source in self.sources}.values())
-
-    def _read(self, message: BaseMessage) -> None:
-        if isinstance(message, AIMessage):
-            self.searches += [
-                (call["name"], str(call["args"].get("query", "")))
-                for call in message.tool_calls
-                if call["name"] in {WEB, LAW}
-            ]
-        elif isinstance(message, HumanMessage | ToolMessage):
-            self.sources += read_sources(message.text)
-            outside = _FENCED.sub("", message.text)
-            said = [f"{note}。" for line in _SAID.findall(outside) for note in line.split("。") if note]
-            self.said += [note for note in said if note not in self.said]
-            self.searched = self.searched or isinstance(message, ToolMessage) or prompts.tells_of_search(message.text)
-            self.failed = self.failed or (isinstance(message, ToolMessage) and bool(_FAILED.match(message.text)))
+def _bare(messages: Sequence[BaseMessage]) -> Material:
+    """Return what is known of a question that comes without a turn."""
+    questions = [message.text for message in messages if isinstance(message, HumanMessage)]
+    question = questions[-1].strip() if questions else ""
+    return Material(question, Language(language_of(question)), plugins.recognise(question))
 
 
-def _remark(said: Sequence[str], language: str) -> str:
-    return f"{prompts.REMARK[language]}{''.join(said)}" if said else ""
+def _remarked(material: Material, remarks: Sequence[Fact]) -> str:
+    return f"{prompts.REMARK[material.language]}{material.told(remarks)}" if remarks else ""
 
 
-def _question_of(text: str) -> str:
-    """Return the user's own words in a message: without results before them and remarks behind them."""
-    ends = list(_FENCE_END.finditer(text))
-    own = text[ends[-1].end() :] if ends else text
-    lines = [line for line in own.strip().splitlines() if not _ASIDE.match(line) and not _SAID.match(line)]
-    return _LABEL.sub("", "\n".join(lines).strip()).strip()
-
-
-def _next_search(asked: _Asked, options: Mapping[str, Any]) -> tuple[str, str] | None:
+def _next_search(material: Material, options: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return the tool and the query of the next search, None if it is time to answer."""
     choice = options.get("tool_choice")
-    tools = [tool["function"]["name"] for tool in options.get("tools") or ()] if choice != "none" else []
-    forced = choice not in (None, "auto", "none", False) and not asked.searches
-    known = [name for name in (WEB, LAW) if name in tools]
-    if not known or asked.sources or asked.failed or len(asked.searches) >= _MOST_SEARCHES or not asked.question:
+    tools = _searching(options.get("tools") or ()) if choice != "none" else []
+    forced = choice not in (None, "auto", "none", False) and not material.searches
+    done = material.sources or material.failed or len(material.searches) >= _MOST_SEARCHES
+    if not tools or done or not material.question:
         return None
-    if not forced and _SMALL_TALK.fullmatch(asked.question.strip()):
+    if not forced and _SMALL_TALK.fullmatch(material.question.strip()):
         return None
-    query = cleaned(asked.question)
-    if not asked.searches:
-        return (LAW if LAW in tools and (WEB not in tools or looks_legal(asked.question)) else WEB), query
-    if asked.searches[-1][0] == LAW and WEB in tools:
+    query = cleaned(material.question)
+    if not material.searches:
+        special = material.recognised.tool if material.recognised is not None else ""
+        return (special if special in tools else WEB if WEB in tools else tools[0]), query
+    last, before = material.searches[-1]
+    if last != WEB and WEB in tools:
         return WEB, query
     words = keywords(query)
-    return (known[0], words) if words and words != asked.searches[-1][1] else None
+    return (last, words) if words and words != before else None
+
+
+def _searching(tools: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the tools that search: they take a query."""
+    functions = [tool["function"] for tool in tools]
+    return [one["name"] for one in functions if "query" in one.get("parameters", {}).get("properties", {})]
 
 
 def cleaned(question: str) -> str:

@@ -1,9 +1,9 @@
 """Finds the sentences of numbered sources that answer a question best. Deterministic, no model, Chinese and English.
 
 Sentences are ranked as BM25 ranks documents: rare words of the question count most, long sentences least. Of sentences
-that say the same one is quoted, with the numbers of all their sources. An article of law is quoted whole, with what is
-said of its standing. Where all sources are laws their order stands: the legal index knows better than these few words
-which one answers.
+that say the same one is quoted, with the numbers of all their sources. A source whose details say how (an article of
+law) is quoted whole, with what has to be said of it. Where all are such their order stands: the engine that has the
+texts knows better than these few words which one answers.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.citations.meaning.wording import fold, is_chinese, terms
-from qiusuo.legal.answers.results import is_news
-from qiusuo.legal.recognising.asked import names_articles
+from qiusuo.details import Quotation
+from qiusuo.tools.render import NumberedSource, neutral
+from qiusuo.words import Language
 
 MAX_QUOTES: Final = 5
 _PER_SOURCE: Final = 2
-_MAX_ARTICLES: Final = 2
+_MAX_WHOLE: Final = 2
 _MAX_CHARS: Final = 900
-_MAX_LAW_CHARS: Final = 2000
+_MAX_WHOLE_CHARS: Final = 2000
 _MAX_NAMED_CHARS: Final = 6000
 _SHORTEST: Final = 8
 _K1: Final = 1.2
@@ -38,17 +39,6 @@ _CUT_OFF: Final = 0.6
 _NUMBER_BONUS: Final = 2.0
 _FIRST_SOURCES: Final = 3
 
-_ENTRY: Final = re.compile(r"^\[(\d{1,4})\] (.*)$")
-_FENCE: Final = re.compile(r"^--- 网页内容(?:开始|结束)")
-_ADDRESS: Final = re.compile(r"^[a-z][a-z0-9+.-]*:\S+$", re.IGNORECASE)
-_ASIDE: Final = re.compile(r"^(?:说明|引用(?:（[^（）]{1,20}）)?)：")
-_NOTE: Final = re.compile(r"^注意：(.+)")
-_ARTICLE: Final = re.compile(r"(?:第\s*(?=[^条]{1,12}条)|条目)[零〇一二两三四五六七八九十百千0-9]+")
-_REMARK: Final = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
-# How the titles of the legal index end; what is in force need not be said in a quotation.
-_STANDING: Final = re.compile(r"\s*[(（](现行有效|已修改|已废止|尚未生效)[^()（）]*[)）]\s*$")
-_IN_FORCE: Final = "现行有效"
-_AMENDMENT: Final = re.compile(r"修正案[^《》]{0,20}条")
 _QUESTION_WORDS: Final = re.compile(
     r"什么时候|什么|怎么样|怎么|怎样|如何|为什么|为何|哪些|哪个|哪里|哪年|哪|多少|多久|多长|多大|几时|几个|几|是否|是不是|能不能|有没有|"
     r"谁|何时|何地|请问|请|吗|呢|么|最新|目前|现在"
@@ -77,34 +67,6 @@ _RELATED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedSource:
-    """A source as the prompt lists it."""
-
-    number: int
-    title: str
-    text: str
-    notes: tuple[str, ...] = ()
-    """What a tool has to say about it."""
-
-    @property
-    def is_article(self) -> bool:
-        """Whether it is an article of a law, which must not be cut."""
-        return bool(_ARTICLE.search(self.title) or _ARTICLE.match(self.text))
-
-    @property
-    def is_law(self) -> bool:
-        """Whether it is an article or a law of the legal index, or looks like an article."""
-        return self.is_article or bool(_STANDING.search(self.title))
-
-    @property
-    def quoted_name(self) -> str:
-        """Its title as a quotation begins: a law that is not simply in force says so."""
-        standing = _STANDING.search(self.title)
-        whole = not self.is_article or (standing is not None and standing[1] != _IN_FORCE)
-        return self.title if standing and whole else _REMARK.sub("", self.title)
-
-
 @dataclass(slots=True)
 class Quote:
     """A sentence and the sources that have it."""
@@ -121,39 +83,42 @@ class Quote:
         return f"{self.text} {''.join(f'[{number}]' for number in self.numbers)}"
 
 
-def read_sources(text: str) -> list[NumberedSource]:
-    """Read the numbered sources of a prompt or of what a tool has returned, as :mod:`qiusuo.tools.render` writes."""
-    found: list[NumberedSource] = []
-    number, title, lines, notes = 0, "", list[str](), list[str]()
-    inside = False
+@dataclass(frozen=True, slots=True)
+class Quotable:
+    """A source, with how it is quoted whole where it is."""
 
-    def end() -> None:
-        if number:
-            found.append(NumberedSource(number, title, "\n".join(lines), tuple(notes)))
+    source: NumberedSource
+    whole: Quotation | None
 
-    for line in text.splitlines():
-        fence = _FENCE.match(line)
-        if fence:
-            end()
-            number, inside = 0, "开始" in line[:12]
-        elif inside and (entry := _ENTRY.match(line)):
-            end()
-            number, title, lines, notes = int(entry[1]), entry[2].strip(), [], []
-        elif number and inside and line.startswith("    "):
-            body = line.strip()
-            if note := _NOTE.match(body):
-                notes.append(note[1])
-            elif body and not _ADDRESS.match(body) and not _ASIDE.match(body):
-                lines.append(body)
-    end()
-    return found
+    @property
+    def number(self) -> int:
+        return self.source.number
+
+    @property
+    def parts(self) -> list[str]:
+        """What may be quoted of it, piece by piece."""
+        if self.whole is not None:
+            return [_whole(self.whole)]
+        if not self.source.text:
+            return [self.source.title] if self.source.title else []
+        return [sentence.text for sentence in split_sentences(self.source.text)]
 
 
-def best_quotes(question: str, sources: Sequence[NumberedSource], most: int = MAX_QUOTES) -> list[Quote]:
-    """Return the sentences that answer best, the best one first, the others in the order of their sources."""
+def quotable(sources: Iterable[NumberedSource], language: Language) -> list[Quotable]:
+    """Return sources with their own way of being quoted."""
+    return [Quotable(source, source.details.quotation(language) if source.details else None) for source in sources]
+
+
+def best_quotes(
+    question: str, sources: Sequence[Quotable], most: int = MAX_QUOTES, *, all_named: bool = False
+) -> list[Quote]:
+    """Return the sentences that answer best, the best one first, the others in the order of their sources.
+
+    ``all_named``: the question names the sources one by one, so that those that are quoted whole are all quoted.
+    """
     candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
-    if sources and all(source.is_law for source in sources):
-        return _first_laws(question, sources, candidates)
+    if sources and all(source.whole for source in sources):
+        return _first_whole(question, sources, candidates, all_named=all_named)
     related = " ".join(words for asked, words in _RELATED if asked.search(question))
     wanted = terms(fold(f"{_QUESTION_WORDS.sub(' ', question)} {related}"))
     _rank(candidates, wanted, sources, numbers=bool(_WANTS_NUMBER.search(question)))
@@ -165,34 +130,34 @@ def best_quotes(question: str, sources: Sequence[NumberedSource], most: int = MA
     return chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
 
 
-def _first_laws(question: str, sources: Sequence[NumberedSource], candidates: Sequence[Quote]) -> list[Quote]:
-    """Return the articles to quote: all where the question names articles, else the first two.
+def _first_whole(
+    question: str, sources: Sequence[Quotable], candidates: Sequence[Quote], *, all_named: bool
+) -> list[Quote]:
+    """Return the texts to quote: all where the question names them, else the first two.
 
-    What amends an article counts with it: nobody shall read the old text without the new one.
+    What changes a text counts with it: nobody shall read the old one without the new one.
     """
-    named = names_articles(question)
-    by_number = {source.number: source for source in sources}
+    follows = {source.number for source in sources if source.whole and source.whole.follows}
     groups: list[list[Quote]] = []
     for quote in candidates:
-        before = by_number[groups[-1][0].numbers[0]] if groups else None
-        if before and "（已修改" in before.title and _AMENDMENT.search(by_number[quote.numbers[0]].title):
+        if groups and quote.numbers[0] in follows:
             groups[-1].append(quote)
         else:
             groups.append([quote])
     first, rest = groups[:1], groups[1:]
-    if not named and _WANTS_NUMBER.search(question) and not any(_has_number(group) for group in first):
+    if not all_named and _WANTS_NUMBER.search(question) and not any(_has_number(group) for group in first):
         rest.sort(key=lambda group: not _has_number(group))
     chosen = [quote for group in first for quote in group]
-    room = _MAX_NAMED_CHARS if named else _MAX_LAW_CHARS
-    for group in rest if named else rest[: _MAX_ARTICLES - 1]:
+    room = _MAX_NAMED_CHARS if all_named else _MAX_WHOLE_CHARS
+    for group in rest if all_named else rest[: _MAX_WHOLE - 1]:
         if sum(len(quote.text) for quote in [*chosen, *group]) <= room:
             chosen += group
     return chosen
 
 
-def articles_left_out(question: str, sources: Sequence[NumberedSource], quotes: Sequence[Quote]) -> int:
-    """Return how many of the articles that a question names are not quoted: together they would be too long."""
-    if not names_articles(question) or not all(source.is_law for source in sources):
+def left_out(sources: Sequence[Quotable], quotes: Sequence[Quote]) -> int:
+    """Return how many of the texts that a question names are not quoted: together they would be too long."""
+    if not all(source.whole for source in sources):
         return 0
     return len(sources) - len({number for quote in quotes for number in quote.numbers})
 
@@ -201,26 +166,22 @@ def _has_number(group: Sequence[Quote]) -> bool:
     return any(_DIGIT.search(quote.text) for quote in group)
 
 
-def _candidates(sources: Sequence[NumberedSource], shortest: int = _SHORTEST) -> Iterator[Quote]:
+def _candidates(sources: Sequence[Quotable], shortest: int = _SHORTEST) -> Iterator[Quote]:
     order = 0
     for source in sources:
-        for part in _parts(source):
+        for part in source.parts:
             text = _harmless(part)
-            if len(text) >= shortest or source.is_law or part == source.title:
+            if len(text) >= shortest or source.whole or part == source.source.title:
                 yield Quote(text, [source.number], terms(fold(text)), order=order)
                 order += 1
 
 
-def _parts(source: NumberedSource) -> list[str]:
-    if not source.text:
-        return [source.title] if source.title else []
-    if not source.is_law:
-        return [sentence.text for sentence in split_sentences(source.text)]
-    whole = source.text.replace("\n", "" if is_chinese(source.text) else " ")
-    notes = "".join(note for note in source.notes if is_news(note))
-    whole += f"（检索注：{notes}）" if notes else ""
-    name = source.quoted_name
-    return [whole if not name or whole.startswith(name) else f"{name}：{whole}"]
+def _whole(quotation: Quotation) -> str:
+    lines = [neutral(line) for line in quotation.text.split("\n")]
+    text = ("" if is_chinese(quotation.text) else " ").join(lines)
+    text += f"（检索注：{quotation.remark}）" if quotation.remark else ""
+    name = neutral(quotation.name)
+    return text if not name or text.startswith(name) else f"{name}：{text}"
 
 
 def _harmless(text: str) -> str:
@@ -228,9 +189,9 @@ def _harmless(text: str) -> str:
     return " ".join(text.replace("[", "(").replace("]", ")").replace("`", "'").strip(" #>*-•|").split())
 
 
-def _rank(candidates: Sequence[Quote], wanted: set[str], sources: Sequence[NumberedSource], *, numbers: bool) -> None:
+def _rank(candidates: Sequence[Quote], wanted: set[str], sources: Sequence[Quotable], *, numbers: bool) -> None:
     frequency = Counter(term for quote in candidates for term in quote.content & wanted)
-    titles = {source.number: terms(fold(source.title)) & wanted for source in sources}
+    titles = {source.number: terms(fold(source.source.title)) & wanted for source in sources}
     places = {source.number: place for place, source in enumerate(sources)}
     total = len(candidates)
     rarity = {
@@ -258,8 +219,8 @@ def _leads(quote: Quote, candidates: Sequence[Quote]) -> bool:
     return first is quote
 
 
-def _chosen(ranked: Sequence[Quote], sources: Sequence[NumberedSource], most: int) -> list[Quote]:
-    articles = {source.number for source in sources if source.is_article}
+def _chosen(ranked: Sequence[Quote], sources: Sequence[Quotable], most: int) -> list[Quote]:
+    whole = {source.number for source in sources if source.whole}
     chosen: list[Quote] = []
     used: Counter[int] = Counter()
     size = 0
@@ -272,8 +233,9 @@ def _chosen(ranked: Sequence[Quote], sources: Sequence[NumberedSource], most: in
             if number not in twin.numbers:
                 twin.numbers.append(number)
             continue
-        law = number in articles
-        full = used[number] >= (1 if law else _PER_SOURCE) or (law and sum(used[n] for n in articles) >= _MAX_ARTICLES)
+        complete = number in whole
+        enough = complete and sum(used[other] for other in whole) >= _MAX_WHOLE
+        full = enough or used[number] >= (1 if complete else _PER_SOURCE)
         if full or len(chosen) >= most or (chosen and size + len(quote.text) > _MAX_CHARS):
             continue
         chosen.append(quote)

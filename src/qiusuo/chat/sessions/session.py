@@ -14,6 +14,7 @@ from qiusuo.chat.events import TurnRecord
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.models import SearchResponse
+from qiusuo.plugins import read_details
 from qiusuo.words import Fact, Language
 
 CACHE_ENTRIES: Final = 20
@@ -139,7 +140,7 @@ class SessionCache:
     @classmethod
     def from_dict(cls, data: list[Any]) -> SessionCache:
         """Rebuild a cache from ``to_dict``."""
-        return cls({query: SearchResponse.from_dict(response) for query, response in data})
+        return cls({query: SearchResponse.from_dict(response, read_details) for query, response in data})
 
 
 @dataclass(slots=True)

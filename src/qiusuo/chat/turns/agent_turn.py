@@ -16,11 +16,10 @@ from langchain_core.tools import BaseTool
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent_tools import Desk, tools_for
 from qiusuo.chat.turns.answer import MessageText, conclude
-from qiusuo.chat.turns.context import Context, finish_of
+from qiusuo.chat.turns.context import Context, Direction, finish_of
 from qiusuo.chat.turns.history import as_words, message_tokens, remember
 from qiusuo.chat.turns.notices import notice, search_notice
 from qiusuo.chat.turns.thinking import whole
-from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.tools.specs import disabled_text
 
 logger = logging.getLogger(__name__)
@@ -32,8 +31,9 @@ async def agent_turn(context: Context) -> None:
     """Answer one question in agent mode."""
     desk = Desk(context)
     tools, off = await tools_for(desk)
-    # Questions of law do not miss the web where the statutes are on this machine.
-    if off is not None and not (context.legal and looks_legal(context.ask.question)):
+    # A question with a tool of its own does not miss the web.
+    own = context.recognised is not None and any(tool.name == context.recognised.tool for tool in tools)
+    if off is not None and not own:
         context.journal.notice(search_notice(off))
     loop = AgentLoop(desk)
     chat_model = await context.model.chat_model()
@@ -89,7 +89,7 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
             rules = [] if request.system_message is None else [request.system_message]
             fixed = sum(map(message_tokens, [*rules, *said]))
             messages, results = as_words(messages, context.results_budget(fixed))
-            messages.append(HumanMessage(prompts.last_turn(results, context.language)))
+            messages.append(Direction(content=prompts.last_turn(results, context.language)))
         if request.system_message is not None:
             messages.insert(0, request.system_message)
         message = await self._ask(request, messages, tools)

@@ -14,20 +14,17 @@ from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, finish_of
 from qiusuo.chat.turns.history import estimate_tokens, remember
-from qiusuo.chat.turns.notices import notes_of, notice, reason_of, search_notice
+from qiusuo.chat.turns.notices import notice, reason_of, search_notice
 from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.errors import AllEnginesFailed, SearchError
-from qiusuo.legal.recognising.asked import results_for
-from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
-from qiusuo.roster import LAWS
-from qiusuo.words import Fact, Language
+from qiusuo.tools.render import numbered_sources
 
 logger = logging.getLogger(__name__)
 
-# An article of law is quoted whole: what is cut off may be the exception that matters.
-_LAW_CHARS: Final = 1500
+# What is quoted whole is shown whole, as far as a model has room for it.
+_WHOLE_CHARS: Final = 1500
 
 
 async def chat_turn(context: Context) -> None:
@@ -45,21 +42,25 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
     query = ask.question.strip()[:MAX_QUERY_CHARS]
     number = journal.begin_round("web_search", query)
     journal.status(Stage.SEARCHING, query)
-    kind = SearchType.REGULATION if looks_legal(query) else SearchType.GENERAL
+    kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL
     try:
-        response = await context.service.asearch(
-            query, num_results=_wanted(context, kind), engine=ask.settings.engine, type=kind, user=ask.user
+        response = context.found or await context.service.asearch(
+            query, num_results=context.wanted, engine=ask.settings.engine, type=kind, user=ask.user
         )
     except SearchError as error:
         logger.warning("the search failed, answering without it: %s", error)
         journal.fail_round(number, "web_search", query, reason_of(error), _attempts(error))
         journal.notice(search_notice(error))
-        _tell_of_the_law(context, error)
+        context.material.failed = True
+        _tell_remarks(context, error)
         return error
     response = replace(response, results=_fitting(context, response))
-    await journal.read_laws(response)
-    journal.end_round(number, "web_search", response, CitationProcessor(response.results).numbers)
-    _tell_of_the_law(context, response)
+    numbers = CitationProcessor(response.results).numbers
+    journal.end_round(number, "web_search", response, numbers)
+    context.material.found(
+        numbered_sources(response.results, numbers, snippet_length=_snippet_length(context, response))
+    )
+    _tell_remarks(context, response)
     if response.stale:
         journal.notice(notice("search_stale", "warning"))
     return response
@@ -74,7 +75,7 @@ async def answer_from(context: Context, response: SearchResponse | SearchError |
         case SearchResponse():
             text = _injected(context, response, len(response.results))
         case _:
-            text = prompts.after_failure(question, language, remark=_remark(response, language))
+            text = prompts.after_failure(question, language, remark=context.material.told())
     processor = CitationProcessor(response.results if isinstance(response, SearchResponse) else ())
     message_text = MessageText(context.journal, processor)
     chat_model = await context.model.chat_model()
@@ -96,48 +97,35 @@ def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultIt
     question = context.ask.question
     fixed = context.fixed_tokens(prompts.chat_system(context.language), question)
     budget = context.injection_budget(fixed) + estimate_tokens(question)
-    wanted = _wanted(context, response.type) if response.provider == LAWS else context.ask.settings.results
+    wanted = context.wanted if context.quotes_whole(response.provider) else context.ask.settings.results
     most = min(wanted, len(response.results))
     fitting = (limit for limit in range(most, 1, -1) if estimate_tokens(_injected(context, response, limit)) <= budget)
     return response.results[: next(fitting, 1)]
 
 
-def _wanted(context: Context, kind: SearchType) -> int:
-    usual = context.ask.settings.results
-    return results_for(context.ask.question[:MAX_QUERY_CHARS], usual) if kind is SearchType.REGULATION else usual
-
-
 def _injected(context: Context, response: SearchResponse, limit: int) -> str:
     """Return the question with so many results before it."""
-    length = context.settings.snippet_length
-    if response.provider == LAWS:
-        length = max(length, _LAW_CHARS)
     return prompts.with_results(
         context.ask.question,
         response,
         context.language,
         limit=limit,
-        snippet_length=length,
-        remark=_remark(response, context.language),
+        snippet_length=_snippet_length(context, response),
+        remark=context.material.told(context.remarks_of(response.attempts)),
     )
 
 
-def _tell_of_the_law(context: Context, outcome: SearchResponse | SearchError) -> None:
-    notes = _law_notes(outcome)
-    if notes:
-        found = isinstance(outcome, SearchResponse) and outcome.results
-        level = "info" if found else "warning"
-        context.journal.notice(notice("law_note", level, reason=notes_of(notes)))
+def _snippet_length(context: Context, response: SearchResponse) -> int:
+    usual = context.settings.snippet_length
+    return max(usual, _WHOLE_CHARS) if context.quotes_whole(response.provider) else usual
 
 
-def _remark(outcome: SearchResponse | SearchError, language: Language) -> str:
-    """Return what the legal index has to say: why it found nothing, or how it understood the question."""
-    return "".join(note.text(language) for note in _law_notes(outcome))
+def _tell_remarks(context: Context, outcome: SearchResponse | SearchError) -> None:
+    """Tell what engines have to say of the question: why they found nothing, or how they understood it."""
+    attempts = outcome.attempts if isinstance(outcome, SearchResponse | AllEnginesFailed) else ()
+    found = isinstance(outcome, SearchResponse) and bool(outcome.results)
+    context.remark(context.remarks_of(attempts), found=found)
 
 
-def _law_notes(outcome: SearchResponse | SearchError) -> list[Fact]:
-    return [note for attempt in _attempts(outcome) if attempt.engine == LAWS for note in attempt.notes]
-
-
-def _attempts(outcome: SearchResponse | SearchError) -> Sequence[Attempt]:
-    return outcome.attempts if isinstance(outcome, SearchResponse | AllEnginesFailed) else ()
+def _attempts(outcome: SearchError) -> Sequence[Attempt]:
+    return outcome.attempts if isinstance(outcome, AllEnginesFailed) else ()

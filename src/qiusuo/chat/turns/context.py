@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,20 +15,23 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat.events import Stage
+from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
+from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
-from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText
 from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
-from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.notices import notes_of, notice
 from qiusuo.config import Settings
 from qiusuo.errors import ContextOverflow
+from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pages import PageReader
+from qiusuo.plugins import Recognised
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import ToolSpec
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +40,10 @@ _LEAST_SHARE: Final = 8
 _OVERFLOW_TRIES: Final = 3
 TOO_LONG: Final = {"finish_reason": "length"}
 """What is told of a message that was broken off because it found no end."""
+
+
+class Direction(HumanMessage):
+    """A direction of ours to the model, in the user's role: no question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,11 @@ class Ask:
 
 @dataclass(slots=True)
 class Context:
-    """The parts that a turn works with. ``pages`` has the text of pages that were read, by source number."""
+    """The parts that a turn works with.
+
+    ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read, by source number. ``found`` is a
+    search that was made before it was clear whose turn it is to search.
+    """
 
     ask: Ask
     memory: Memory
@@ -62,9 +73,41 @@ class Context:
     model: Model
     settings: Settings
     reader: PageReader
-    legal: Sequence[ToolSpec] = ()
+    material: Material
+    tools: Sequence[ToolSpec] = ()
     pages: dict[int, str] = field(default_factory=dict)
+    found: SearchResponse | None = None
     stopped: bool = False
+
+    @property
+    def recognised(self) -> Recognised | None:
+        """How the question is searched for, where a plug-in knows it."""
+        return self.material.recognised
+
+    def remarks_of(self, attempts: Iterable[Attempt]) -> list[Fact]:
+        """Return what engines that explain themselves have to say of the question."""
+        return [note for attempt in attempts if self._explains(attempt.engine) for note in attempt.notes]
+
+    def _explains(self, engine: str) -> bool:
+        kind = self.service.kind_of(engine)
+        return kind is not None and kind.explains
+
+    def remark(self, remarks: Sequence[Fact], *, found: bool) -> None:
+        """Tell the reader what an engine or a tool has to say of the question, and note it for the answer."""
+        if remarks:
+            self.material.remarks += [one for one in remarks if one not in self.material.remarks]
+            self.journal.notice(notice("law_note", "info" if found else "warning", reason=notes_of(remarks)))
+
+    @property
+    def wanted(self) -> int:
+        """How many results are asked for."""
+        usual = self.ask.settings.results
+        return max(usual, self.recognised.wanted) if self.recognised is not None else usual
+
+    def quotes_whole(self, engine: str) -> bool:
+        """Tell whether results of an engine are the text itself, which is not cut."""
+        kind = self.service.kind_of(engine)
+        return kind is not None and kind.quoted_whole
 
     def heed_stop(self) -> None:
         """End the work here if the turn was stopped.
@@ -123,6 +166,8 @@ class Context:
             ModelError: the model failed. ContextOverflow is dealt with here as long as something can be dropped.
         """
         self.journal.status(Stage.THINKING)
+        if self.model.info.kind == EXTRACTIVE:
+            model = model.bind(material=self.material)
         for left in reversed(range(_OVERFLOW_TRIES)):
             try:
                 return await self._stream(model, messages, text)
@@ -182,5 +227,5 @@ def _shorter(messages: Sequence[BaseMessage]) -> list[BaseMessage] | None:
 
 
 def _is_question(message: BaseMessage) -> bool:
-    # Directions to the model have the same role; what stands before them is what they are about.
-    return isinstance(message, HumanMessage) and not prompts.is_direction(message.text)
+    # What stands before a direction is what it is about.
+    return isinstance(message, HumanMessage) and not isinstance(message, Direction)

@@ -29,24 +29,19 @@ from qiusuo.chat.events import (
 )
 from qiusuo.chat.turns.notices import notice
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem
-from qiusuo.roster import LAWS
 from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
-
-LawCard = Callable[[str], dict[str, Any] | None]
-"""Gives what a card for an article of law shows, by its address."""
 
 
 class Journal:
     """Where the work of one turn writes down what happens. Only the event loop that runs the turn may use it."""
 
-    def __init__(self, record: TurnRecord, *, labels: dict[str, str], law_card: LawCard) -> None:
+    def __init__(self, record: TurnRecord, *, labels: dict[str, str]) -> None:
         self.record = record
         self.breaking_off = False
         """The server stops, so the turn does."""
         self._labels = labels
-        self._law_card = law_card
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._started = time.perf_counter()
         self._first_token: int | None = None
@@ -54,7 +49,6 @@ class Journal:
         self._search_ms = 0
         self._tokens: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
-        self._cards: dict[str, dict[str, Any] | None] = {}
 
     @property
     def language(self) -> Language:
@@ -107,20 +101,6 @@ class Journal:
         self.emit(Round(number, kind, query, RoundState.RUNNING))
         return number
 
-    async def read_laws(self, response: SearchResponse) -> None:
-        """Read what the cards of the articles among the results show, before they are told of.
-
-        In a thread: an index is opened and read for it, in which time other conversations must not stand still.
-        """
-        wanted = [
-            item.url
-            for item in response.results
-            if item.url not in self._cards and (response.provider == LAWS or LAWS in item.engines)
-        ]
-        if wanted:
-            cards = await asyncio.to_thread(lambda: [self._law_card(url) for url in wanted])
-            self._cards.update(zip(wanted, cards, strict=True))
-
     def end_round(self, number: int, kind: str, response: SearchResponse, numbers: list[int]) -> None:
         """Tell how a search ended, and of its sources."""
         self._searches += 1
@@ -142,8 +122,6 @@ class Journal:
                 attempts=response.attempts,
             )
         )
-        if response.provider == LAWS:
-            shown = tuple(replace(item, engines=(LAWS,)) for item in shown)
         self.sources(number, zip(numbers, shown, strict=True))
 
     def sources(self, round_number: int, numbered: Iterable[tuple[int, SearchResultItem]]) -> None:
@@ -206,8 +184,16 @@ class Journal:
             round=round_number,
             published_at=item.published_at,
             engines=item.engines,
-            law=self._cards.get(item.url) if LAWS in item.engines else None,
+            card=self._card(item),
         )
+
+    def _card(self, item: SearchResultItem) -> dict[str, Any] | None:
+        try:
+            card = item.details.card(Language(self.language)) if item.details is not None else None
+        except Exception:  # a fault of a plug-in: a result without a card is a result like any other
+            logger.exception("there is no card for %s", item.url)
+            return None
+        return card.to_dict() if card is not None else None
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work of the turn; whatever happens, the turn ends with ``Done``."""

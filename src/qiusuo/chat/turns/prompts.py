@@ -13,8 +13,8 @@ from qiusuo.models import SearchResponse
 from qiusuo.tools.render import results_text, today
 from qiusuo.words import Language
 
-CHINESE: Final[str] = Language.CHINESE
-ENGLISH: Final[str] = Language.ENGLISH
+CHINESE: Final = Language.CHINESE
+ENGLISH: Final = Language.ENGLISH
 
 _CHAT: Final = {
     CHINESE: (
@@ -142,23 +142,13 @@ def with_results(
 
 
 def last_turn(results: str, language: str) -> str:
-    """Return what ends the searches of an agent; ``results`` are those of its last ones."""
+    """Return the direction that ends the searches of an agent; ``results`` are those of its last ones."""
     return f"{results}\n\n{LAST_TURN[language]}".lstrip()
-
-
-def is_direction(text: str) -> bool:
-    """Tell whether a message in the user's role is a direction of ours and no question."""
-    return text.endswith(tuple(LAST_TURN.values()))
 
 
 def after_failure(question: str, language: str, *, remark: str = "") -> str:
     """Return a question for which the search failed; ``remark`` as in :func:`with_results`."""
     return f"{with_date(question, language)}\n{_FAILED[language]}{_remarked(remark, language)}"
-
-
-def tells_of_search(text: str) -> bool:
-    """Tell whether a question was sent with what a search had for it, be it nothing."""
-    return any(mark in text for marks in (_NO_RESULTS, _FAILED) for mark in marks.values())
 
 
 def _remarked(remark: str, language: str) -> str:

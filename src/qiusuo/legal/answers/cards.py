@@ -7,7 +7,7 @@ from typing import Any
 from qiusuo.errors import SearchError
 from qiusuo.legal.answers.addresses import ArticleAddress, read_address
 from qiusuo.legal.answers.regulations import RegulationSearch
-from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.answers.validity import best_for
 from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.legal.models import LawVersion
@@ -31,7 +31,7 @@ def law_card(handle: IndexHandle, url: str) -> dict[str, Any] | None:
     return found.to_dict() if found else None
 
 
-def _find(index: LegalIndex, address: ArticleAddress, handle: IndexHandle) -> RegulationResult | None:
+def _find(index: LegalIndex, address: ArticleAddress, handle: IndexHandle) -> LawDetails | None:
     search, day = RegulationSearch(index, handle.today), handle.today().isoformat()
     version = _version(index, address, day)
     if version is None:

@@ -11,7 +11,7 @@ from datetime import date
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.addresses import address_of
 from qiusuo.legal.answers.cited import cited_articles
-from qiusuo.legal.answers.results import NO_ARTICLE, LegalAnswer, RegulationResult
+from qiusuo.legal.answers.results import NO_ARTICLE, LawDetails, LegalAnswer
 from qiusuo.legal.answers.standing import Standing, label_of
 from qiusuo.legal.answers.validity import best_for
 from qiusuo.legal.index.handle import LegalIndex
@@ -27,6 +27,7 @@ from qiusuo.legal.reading.paragraphs import Piece, pieces_of
 from qiusuo.legal.reading.references import LawMention, Reference, find_references, of_law, without_references
 from qiusuo.legal.recognising.crimes import CRIMINAL_LAW, crime_articles
 from qiusuo.legal.recognising.script import from_english, has_han, simplified
+from qiusuo.words import Fact
 
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
@@ -50,7 +51,7 @@ _SURELY_A_NAME = re.compile(
     r"|修正案\(?[一二三四五六七八九十\d]{1,3}\)?)$"
     r"|^(?!.*(?:什么|哪些|如何|怎么|是否|吗)).{2,}(?:司法|制度)解释(?:\(?[一二三四五六七八九十\d]{1,2}\)?)?$"
 )
-Answer = LegalAnswer[RegulationResult]
+Answer = LegalAnswer[LawDetails]
 
 
 def check_query(query: str, limit: int) -> str:
@@ -61,11 +62,11 @@ def check_query(query: str, limit: int) -> str:
     """
     words = " ".join(query.split())
     if not words:
-        raise InvalidQuery("The query is empty.", fix="Give a law, an article or the words to search for.")
+        raise InvalidQuery(Fact("legal.no_query"))
     if len(words) > MAX_QUERY_CHARS:
-        raise InvalidQuery(f"The query is longer than {MAX_QUERY_CHARS} characters.", fix="Shorten it.")
+        raise InvalidQuery(Fact("legal.long_query", count=MAX_QUERY_CHARS))
     if limit < 1:
-        raise InvalidQuery(f"The number of results must be at least 1, not {limit}.", fix=f"Use 1 to {MAX_LIMIT}.")
+        raise InvalidQuery(Fact("legal.limit", given=limit, most=MAX_LIMIT))
     return simplified(words)
 
 
@@ -80,7 +81,7 @@ def check_day(value: str | None, today: date, name: str = "asOf") -> str:
     try:
         return date.fromisoformat(value.strip()).isoformat()
     except ValueError:
-        raise InvalidQuery(f"{name}: {value!r} is no day.", fix="Write days as 2021-01-01.") from None
+        raise InvalidQuery(Fact("legal.no_day", name=name, given=repr(value))) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,10 @@ class RegulationSearch:
     index: LegalIndex
     today: Callable[[], date] = date.today
 
-    def search(self, query: str, as_of: str | None = None, limit: int = DEFAULT_LIMIT) -> Answer:
-        """Find articles or laws, as they stand on a day.
+    def search(
+        self, query: str, as_of: str | None = None, limit: int = DEFAULT_LIMIT, *, can_raise: bool = True
+    ) -> Answer:
+        """Find articles or laws, as they stand on a day; ``can_raise``: whether who asks can set a larger limit.
 
         Raises:
             InvalidQuery: the query, the day or the limit cannot be used.
@@ -110,19 +113,19 @@ class RegulationSearch:
         answer = replace(answer, notes=(*asides, *answer.notes, *_not_theirs(words, answer)))
         shown = _first(answer.results, most)
         if len(answer.results) > len(shown):
-            more = "；可增大 limit" if most < MAX_LIMIT else ""
-            cut = f"共 {len(answer.results)} 条结果，只列出前 {len(shown)} 条{more}。"
+            code = "law.shown_first_raise" if can_raise and most < MAX_LIMIT else "law.shown_first"
+            cut = Fact(code, total=len(answer.results), shown=len(shown))
             answer = replace(answer, results=shown, notes=(*answer.notes, cut))
         return replace(answer, query=query, search_time=round((time.perf_counter() - started) * 1000))
 
     def _by_number(self, query: str, references: list[Reference], day: str) -> Answer:
-        results: list[RegulationResult] = []
-        notes: list[str] = []
+        results: list[LawDetails] = []
+        notes: list[Fact] = []
         unknown = False
         law: Reference | None = None
         for reference in references:
             if reference.mention is LawMention.NONE and law is not None:  # 民法典第577条怎么说？第584条呢？
-                notes.append(f"把{_label(reference)}理解为《{law.law_name}》的条文。")
+                notes.append(Fact("law.taken_as_article_of", numbers=_label(reference), law=law.law_name))
                 reference = of_law(reference, replace(law, certain=True))  # noqa: PLW2901 - the same reference, with its law
             if reference.mention is LawMention.NAMED:
                 law = reference
@@ -135,29 +138,28 @@ class RegulationSearch:
                 unknown = unknown or reference.mention is LawMention.UNKNOWN
                 notes.append(_unknown_law(reference))
         results += self._interpretations(query, references, day)
-        return Answer(query, _once(results), tuple(dict.fromkeys(notes)), final=not unknown)
+        return Answer(query, _once(results), _each_once(notes), final=not unknown)
 
     def _number_without_law(self, query: str, references: list[Reference], day: str, limit: int) -> Answer:
         """Answer a number without a law right before it: another place of the question may name one."""
-        numbers = "、".join(map(_label, references))
+        numbers = [_label(reference) for reference in references]
         law = law_for(references[0], laws_in(query, self.index.names.find), query)
         if law is not None:
             known = replace(law, certain=True)
             answer = self._by_number(query, [of_law(found, known) for found in references], day)
-            return replace(answer, notes=(f"把{numbers}理解为《{law.law_name}》的条文。", *answer.notes))
-        note = f"没有指明是哪部法律的{numbers}，以下按文字检索；请写明法律名称，例如“民法典第五百七十七条”。"
+            understood = Fact("law.taken_as_article_of", numbers=numbers, law=law.law_name)
+            return replace(answer, notes=(understood, *answer.notes))
         if not re.search(r"\w", without_references(query)):  # there are no words to search for
-            note = note.replace("，以下按文字检索", "")
-            return Answer(query, (), (note,))
+            return Answer(query, (), (Fact("law.which_law", numbers=numbers),))
         found = self._by_words(query, day, limit)
-        return replace(found, notes=(note, *found.notes))
+        return replace(found, notes=(Fact("law.which_law_by_words", numbers=numbers), *found.notes))
 
-    def _interpretations(self, query: str, references: list[Reference], day: str) -> list[RegulationResult]:
+    def _interpretations(self, query: str, references: list[Reference], day: str) -> list[LawDetails]:
         """Return what the Standing Committee says an article means, where the question asks for that."""
         if not _WANTS_INTERPRETATION.search(query):
             return []
         asked = {(reference.law_ids, reference.number) for reference in references if reference.law_ids}
-        found: list[RegulationResult] = []
+        found: list[LawDetails] = []
         for law in self.index.store.laws.values():
             if law.kind is LawKind.INTERPRETATION_BY_CONGRESS:
                 about = find_references(law.name, self.index.names.find)
@@ -167,7 +169,7 @@ class RegulationSearch:
                     found.append(self.article_result(opening, day))
         return found
 
-    def _look_up(self, reference: Reference, day: str) -> tuple[list[RegulationResult], list[str]]:
+    def _look_up(self, reference: Reference, day: str) -> tuple[list[LawDetails], list[Fact]]:
         store = self.index.store
         law_ids = reference.law_ids
         if len(law_ids) > 1:
@@ -180,21 +182,20 @@ class RegulationSearch:
                 if (version := best_for(store.versions_of(law_id), day)) and store.articles(version, reference.number)
             )
         if len(law_ids) != 1:
-            names = "、".join(f"《{store.laws[law_id].name}》" for law_id in reference.law_ids)
-            return [], [f"“{reference.law_name}”可指{names}，请写全名。"]
+            laws = [f"《{store.laws[law_id].name}》" for law_id in reference.law_ids]
+            return [], [Fact("law.ambiguous", name=reference.law_name, laws=laws)]
         law = store.laws[law_ids[0]]
         certain = reference.certain and len(reference.law_ids) == 1
-        notes = [] if certain else [f"按《{law.name}》理解“{reference.law_name}”；如指另一部法律，请用书名号写全名。"]
+        notes = [] if certain else [Fact("law.taken_as_law", law=law.name, name=reference.law_name)]
         versions = reference.edition.of(store.versions_of(law.id), day)
         if not versions:
             repealed = [] if store.versions_of(law.id) else [self.law_result(law, day)]
             return repealed, [self.standing.no_text(law, day, reference.edition.label)]
         if reference.unreadable:
-            written = f"《{law.name}》没有“{reference.unreadable}”，或条号写法不规范"
-            return [], [f"{written}；请写成如“第577条”或“第五百七十七条”。"]
+            return [], [Fact("law.unreadable_number", law=law.name, number=reference.unreadable)]
         if reference.edition.age is Age.BOTH and len(versions) == 1:
             notes.append(self.standing.no_text(law, day, f"{Age.OLD}的"))
-        results: list[RegulationResult] = []
+        results: list[LawDetails] = []
         for version in versions:
             articles = store.articles(version, reference.number, reference.last)
             results += [found for one in articles for found in self._with_changes(one, day, reference=reference)]
@@ -202,7 +203,8 @@ class RegulationSearch:
                 notes.append(self.standing.no_article(version, reference))
                 continue
             if reference.last is None and len(articles) > 1:
-                notes.append(f"《{law.name}》中有 {len(articles)} 个{article_label(reference.number)}，全部列出。")
+                label = article_label(reference.number)
+                notes.append(Fact("law.several_of_number", law=law.name, count=len(articles), number=label))
             notes += self.standing.missing(version, reference)
             notes += self.standing.before_its_time(version, reference.edition)
         return results, notes
@@ -228,14 +230,14 @@ class RegulationSearch:
         found = tuple(dict.fromkeys((*exact, *self.index.names.containing(bare))))
         if not found:
             if quoted or _SURELY_A_NAME.search(bare):
-                return Answer(query, (), (f"索引中没有名为《{bare}》的法律。",))
+                return Answer(query, (), (Fact("law.no_law_named", name=bare),))
             return None
         return Answer(query, tuple(self.law_result(self.index.store.laws[law_id], day) for law_id in found), final=True)
 
     def _as_a_whole(self, query: str, named: Sequence[Reference], day: str) -> Answer:
         """Answer a question for laws as a whole, in the editions that it names."""
-        results: list[RegulationResult] = []
-        notes: list[str] = []
+        results: list[LawDetails] = []
+        notes: list[Fact] = []
         for reference in named:
             if not reference.law_ids:
                 notes.append(_other_jurisdiction(reference))
@@ -265,7 +267,7 @@ class RegulationSearch:
         notes = (*self._gone(query, day), *self.standing.few_in_force(day))
         return Answer(query, _first(_once([*named, *ranked]), limit), notes)
 
-    def _gone(self, query: str, day: str) -> list[str]:
+    def _gone(self, query: str, day: str) -> list[Fact]:
         """Say of the laws that a question names which of them have no text here: 婚姻法 彩礼."""
         store = self.index.store
         named = [law_id for law in laws_in(query, self.index.names.find) for law_id in law.law_ids]
@@ -287,7 +289,7 @@ class RegulationSearch:
             for article in store.articles(version, number)
         ]
 
-    def article_result(self, article: Article, day: str, *, reference: Reference | None = None) -> RegulationResult:
+    def article_result(self, article: Article, day: str, *, reference: Reference | None = None) -> LawDetails:
         """Return an article as it is shown."""
         version = article.version
         piece = pieces_of(article.text, reference.paragraphs, reference.items) if reference else Piece()
@@ -306,13 +308,13 @@ class RegulationSearch:
 
     def _with_changes(
         self, article: Article, day: str, *, reference: Reference | None = None, score: float | None = None
-    ) -> list[RegulationResult]:
+    ) -> list[LawDetails]:
         """Return an article with what later amendments make of it, which no text here holds."""
         result = replace(self.article_result(article, day, reference=reference), score=score)
         changes = (self.article_result(item, day) for item in self.standing.changes_of(article, day))
         return [result, *(replace(change, amends=f"{result.law_name}{result.article_number}") for change in changes)]
 
-    def law_result(self, law: Law, day: str, *, version: LawVersion | None = None) -> RegulationResult:
+    def law_result(self, law: Law, day: str, *, version: LawVersion | None = None) -> LawDetails:
         """Return a law as it is shown, without the text of an article."""
         return self.standing.law_result(law, day, version=version)
 
@@ -322,7 +324,7 @@ class RegulationSearch:
         return Standing(self.index.store)
 
 
-def _first(results: tuple[RegulationResult, ...], most: int) -> tuple[RegulationResult, ...]:
+def _first(results: tuple[LawDetails, ...], most: int) -> tuple[LawDetails, ...]:
     """Return the first results, the last of them with what amends it: nobody shall read the old text alone."""
     end = most
     while end < len(results) and results[end].amends:
@@ -330,48 +332,53 @@ def _first(results: tuple[RegulationResult, ...], most: int) -> tuple[Regulation
     return results[:end]
 
 
-def _once(results: Sequence[RegulationResult]) -> tuple[RegulationResult, ...]:
+def _once(results: Sequence[LawDetails]) -> tuple[LawDetails, ...]:
     """Return the results without those that stand there already."""
-    unique: dict[tuple[str, ...], RegulationResult] = {}
+    unique: dict[tuple[str, ...], LawDetails] = {}
     for result in results:
         unique.setdefault((result.law_name, result.article_number, result.version, result.excerpt), result)
     return tuple(unique.values())
 
 
-def _in_chinese(words: str) -> tuple[str, tuple[str, ...]]:
+def _each_once(notes: Sequence[Fact]) -> tuple[Fact, ...]:
+    return tuple(note for place, note in enumerate(notes) if note not in notes[:place])
+
+
+def _in_chinese(words: str) -> tuple[str, tuple[Fact, ...]]:
     """Return the question in Chinese where it names a law in English, with what has to be said about that."""
     meant = from_english(words)
     if meant is None:
         return words, ()
     question, certain = meant
-    return question, () if certain else (f"按中国的“{question}”理解；索引中只有中国法律。",)
+    return question, () if certain else (Fact("law.in_chinese", question=question),)
 
 
-def _not_theirs(question: str, answer: Answer) -> tuple[str, ...]:
+def _not_theirs(question: str, answer: Answer) -> tuple[Fact, ...]:
     """Say that a question which speaks of another jurisdiction is answered with our law: 刑法第199条 我在日本留学."""
     meant = read_as_ours(question)
     if meant is None or not answer.results:
         return ()
     place, ours = meant
-    told = any(place in text for text in (*answer.notes, *(result.law_name for result in answer.results)))
-    return () if told else (f"按{ours}法律理解，没有收录{place}的法律。",)
+    named = [str(note.values.get(name, "")) for note in answer.notes for name in ("law", "name", "question")]
+    told = any(place in text for text in (*named, *(result.law_name for result in answer.results)))
+    return () if told else (Fact("law.as_ours", ours=ours, place=place),)
 
 
-def _other_jurisdiction(reference: Reference) -> str:
-    return f"索引中没有《{reference.law_name}》，没有收录该法域的法律。"
+def _other_jurisdiction(reference: Reference) -> Fact:
+    return Fact("law.other_jurisdiction", law=reference.law_name)
 
 
 def _label(reference: Reference) -> str:
     return reference.unreadable or article_label(reference.number)
 
 
-def _unknown_law(reference: Reference) -> str:
+def _unknown_law(reference: Reference) -> Fact:
     label = _label(reference)
     if reference.mention is LawMention.SELF:
-        return f"“本法{label}”没有指明是哪部法律，请写明法律名称。"
+        return Fact("law.which_law_itself", numbers=label)
     if reference.mention is LawMention.NONE:
-        return f"没有指明是哪部法律的{label}，请写明法律名称。"
-    return f"索引中没有“{reference.law_name}”，未用其他法律的{label}代替。"
+        return Fact("law.which_law_of_number", numbers=label)
+    return Fact("law.unknown_law", law=reference.law_name, numbers=label)
 
 
 def _coverage(question: str, articles: list[Article]) -> float:

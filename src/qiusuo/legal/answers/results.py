@@ -1,14 +1,26 @@
-"""What legal search answers, in one shape whether it comes from the index or from the web."""
+"""What legal search answers, in one shape whether it comes from the index or from the web: laws and judgments."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
-from qiusuo.legal.models import DateBasis
+from qiusuo.details import Card, CardFact, Details, Quotation, Tone, list_in, text_in
+from qiusuo.legal.models import DateBasis, Validity
 from qiusuo.models import SearchResultItem
+from qiusuo.words import Fact, Language, said
+
+_TONES: Final = {
+    Validity.IN_FORCE: Tone.HOLDS,
+    Validity.AMENDED: Tone.CHANGES,
+    Validity.NOT_YET: Tone.CHANGES,
+    Validity.REPEALED: Tone.GONE,
+}
+# That a day is the one of publication stands in the title too, and what leaves an article as it is is no news.
+_NO_NEWS: Final = frozenset({"law.day_of_publication", "law.day_unknown", "law.untouched_by"})
+_NOTHING_SAID: Final = frozenset({"law.no_article_found", "law.no_case_found"})
 
 
 class Origin(StrEnum):
@@ -33,10 +45,17 @@ class CitedArticle:
         data = {"lawName": self.law_name, "articleNumber": self.article_number, "brief": self.brief}
         return data | {"words": self.words} if self.words else data
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild it from ``to_dict``."""
+        return cls(*(text_in(data, name) for name in ("lawName", "articleNumber", "brief", "words")))
+
 
 @dataclass(frozen=True, slots=True)
-class RegulationResult:
+class LawDetails(Details):
     """One article, or one law where ``article_number`` is empty."""
+
+    kind = "law"
 
     law_name: str
     article_number: str
@@ -51,7 +70,8 @@ class RegulationResult:
     """The 款 or 项 that was asked for."""
     successor: str = ""
     cited: tuple[CitedArticle, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
+    """What a reader must know of it."""
     score: float | None = None
     origin: Origin = Origin.INDEX
     date_basis: DateBasis = DateBasis.STATED
@@ -65,7 +85,58 @@ class RegulationResult:
             return ""
         return f"{self.effective_date} {'公布' if self.date_basis is DateBasis.PUBLISHED else '起施行'}"
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def title(self) -> str:
+        """Its name with how it stands and since when."""
+        facts = "，".join(part for part in (self.status, self.since) if part)
+        return self.name + (f"（{facts}）" if facts else "")
+
+    @property
+    def name(self) -> str:
+        """The law and the article."""
+        return f"{self.law_name} {self.article_number}".rstrip()
+
+    @property
+    def news(self) -> tuple[Fact, ...]:
+        """Those of the notes that belong beside a quotation; a card shows them all."""
+        return tuple(note for note in self.notes if note.code not in _NO_NEWS)
+
+    def quotation(self, language: Language = Language.ENGLISH) -> Quotation | None:
+        if not self.content or self.origin is Origin.WEB:
+            return None
+        # What is simply in force need not be said of an article.
+        plain = self.article_number and self.status in {"", Validity.IN_FORCE}
+        return Quotation(
+            self.name if plain else self.title,
+            self.excerpt or self.content,
+            told(self.news, language),
+            follows=bool(self.amends),
+        )
+
+    def card(self, language: Language = Language.ENGLISH) -> Card | None:
+        if self.origin is Origin.WEB:
+            return None
+        day = "law.published" if self.date_basis is DateBasis.PUBLISHED else "law.effective"
+        facts = (
+            CardFact(self.chapter),
+            CardFact(self.version, _labels("law.version")),
+            CardFact(self.effective_date, _labels(day), day=True),
+        )
+        return Card(
+            self.name,
+            self.content,
+            badge=self.status,
+            tone=_TONES.get(self.validity, Tone.HOLDS) if self.validity else Tone.HOLDS,
+            facts=tuple(fact for fact in facts if fact.value),
+            notes=tuple(note.text(language) for note in self.notes),
+        )
+
+    @property
+    def validity(self) -> Validity | None:
+        """How it stands; None where that is not known."""
+        return Validity(self.status) if self.status in list(Validity) else None
+
+    def to_dict(self, language: Language = Language.CHINESE) -> dict[str, Any]:
         """Return the JSON shape; optional fields only where they are known."""
         data: dict[str, Any] = {
             "lawName": self.law_name,
@@ -83,7 +154,8 @@ class RegulationResult:
             "excerpt": self.excerpt,
             "successor": self.successor,
             "cited": [article.to_dict() for article in self.cited],
-            "notes": list(self.notes),
+            "notes": [note.text(language) for note in self.notes],
+            "noted": [note.to_dict() for note in self.notes],
             "amends": self.amends,
             "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
@@ -93,14 +165,40 @@ class RegulationResult:
         return data
 
     @classmethod
-    def from_web(cls, item: SearchResultItem) -> RegulationResult:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild it from ``to_dict``; notes without a code are taken as they are."""
+        noted = list_in(data, "noted")
+        return cls(
+            law_name=str(data["lawName"]),
+            article_number=text_in(data, "articleNumber"),
+            content=text_in(data, "content"),
+            effective_date=text_in(data, "effectiveDate"),
+            source=text_in(data, "source"),
+            status=text_in(data, "status"),
+            version=text_in(data, "version"),
+            chapter=text_in(data, "chapter"),
+            url=text_in(data, "url"),
+            excerpt=text_in(data, "excerpt"),
+            successor=text_in(data, "successor"),
+            cited=tuple(map(CitedArticle.from_dict, list_in(data, "cited"))),
+            notes=tuple(map(Fact.from_dict, noted) if noted else map(said, list_in(data, "notes"))),
+            score=data.get("score"),
+            origin=Origin(data.get("origin", Origin.INDEX)),
+            date_basis=DateBasis(data.get("dateBasis", DateBasis.STATED)),
+            amends=text_in(data, "amends"),
+        )
+
+    @classmethod
+    def from_web(cls, item: SearchResultItem) -> LawDetails:
         """Return a page of the web in the shape of a law."""
         return cls(item.title, "", item.snippet, "", item.source, url=item.url, origin=Origin.WEB)
 
 
 @dataclass(frozen=True, slots=True)
-class CaseResult:
+class JudgmentDetails(Details):
     """One judgment."""
+
+    kind = "judgment"
 
     case_number: str
     case_name: str
@@ -119,7 +217,29 @@ class CaseResult:
     score: float | None = None
     origin: Origin = Origin.INDEX
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def title(self) -> str:
+        """Its name and number."""
+        return f"{self.case_name} {self.case_number}".strip()
+
+    def card(self, language: Language = Language.ENGLISH) -> Card | None:
+        if self.origin is Origin.WEB:
+            return None
+        facts = (
+            CardFact(self.case_number, _labels("law.case_number")),
+            CardFact(self.court, _labels("law.court")),
+            CardFact(self.date, _labels("law.decided"), day=True),
+        )
+        notes = (Fact("law.verdict", words=self.verdict).text(language),) if self.verdict else ()
+        return Card(
+            self.case_name or self.case_number,
+            self.summary,
+            badge=self.case_type,
+            facts=tuple(fact for fact in facts if fact.value),
+            notes=notes,
+        )
+
+    def to_dict(self, language: Language = Language.CHINESE) -> dict[str, Any]:  # noqa: ARG002 - nothing here is ours
         """Return the JSON shape; the fields of the seed always, the others where they are known."""
         data: dict[str, Any] = {
             "caseNumber": self.case_number,
@@ -140,7 +260,28 @@ class CaseResult:
         return data
 
     @classmethod
-    def from_web(cls, item: SearchResultItem) -> CaseResult:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild it from ``to_dict``."""
+        return cls(
+            case_number=str(data["caseNumber"]),
+            case_name=str(data["caseName"]),
+            court=text_in(data, "court"),
+            date=text_in(data, "date"),
+            case_type=text_in(data, "caseType"),
+            summary=text_in(data, "summary"),
+            verdict=text_in(data, "verdict"),
+            url=text_in(data, "url"),
+            id=text_in(data, "id"),
+            cause=text_in(data, "cause"),
+            procedure=text_in(data, "procedure"),
+            source=text_in(data, "source"),
+            text=text_in(data, "text"),
+            score=data.get("score"),
+            origin=Origin(data.get("origin", Origin.INDEX)),
+        )
+
+    @classmethod
+    def from_web(cls, item: SearchResultItem) -> JudgmentDetails:
         """Return a page of the web in the shape of a judgment."""
         return cls(
             "", item.title, "", item.published_at or "", "", item.snippet, "", item.url, source=item.source,
@@ -148,18 +289,20 @@ class CaseResult:
         )  # fmt: skip
 
 
-NO_ARTICLE = "索引中没有相关条文。"
-NO_CASE = "索引中没有符合条件的裁判文书。"
+NO_ARTICLE: Final = Fact("law.no_article_found")
+NO_CASE: Final = Fact("law.no_case_found")
 
-# That a day is the one of publication stands in the title too, and what leaves an article as it is is no news.
-_NO_NEWS = re.compile(r"没有提到本条。$|^来源未给出")
-
-T = TypeVar("T", RegulationResult, CaseResult)
+T = TypeVar("T", LawDetails, JudgmentDetails)
 
 
-def is_news(note: str) -> bool:
-    """Tell whether a note on a result is worth a remark behind a quotation; a card shows them all."""
-    return _NO_NEWS.search(note) is None
+def told(notes: Iterable[Fact], language: Language = Language.CHINESE) -> str:
+    """Return notes as one text."""
+    joint = "" if language is Language.CHINESE else " "
+    return joint.join(note.text(language) for note in notes)
+
+
+def _labels(code: str) -> dict[str, str]:
+    return {language.value: Fact(code).text(language) for language in Language}
 
 
 @dataclass(frozen=True)
@@ -168,7 +311,7 @@ class LegalAnswer(Generic[T]):
 
     query: str
     results: tuple[T, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
     final: bool = False
     origin: Origin = Origin.INDEX
     search_time: int = 0
@@ -176,15 +319,15 @@ class LegalAnswer(Generic[T]):
     @property
     def says_nothing(self) -> bool:
         """Whether it neither found anything nor tells why."""
-        return not self.results and set(self.notes) <= {NO_ARTICLE, NO_CASE}
+        return not self.results and {note.code for note in self.notes} <= _NOTHING_SAID
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, language: Language = Language.CHINESE) -> dict[str, Any]:
         """Return the JSON shape (camelCase)."""
         return {
             "query": self.query,
-            "results": [result.to_dict() for result in self.results],
+            "results": [result.to_dict(language) for result in self.results],
             "totalResults": len(self.results),
             "searchTime": self.search_time,
             "origin": self.origin.value,
-            "notes": list(self.notes),
+            "notes": [note.text(language) for note in self.notes],
         }

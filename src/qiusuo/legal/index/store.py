@@ -23,6 +23,7 @@ from qiusuo.legal.models import (
     Repeal,
     SourceState,
 )
+from qiusuo.words import Fact
 
 MAX_RANGE = 100
 _CASE_COLUMNS = (
@@ -42,13 +43,11 @@ class LegalStore:
             version = self._meta("store_version")
         except sqlite3.Error as error:
             raise ConfigurationError(
-                f"The legal index in {generation} cannot be read: {error}.", fix="Run: qiusuo legal rebuild"
+                Fact("legal.unreadable", path=generation, words=str(error)), commands=("qiusuo legal rebuild",)
             ) from None
         if version != str(STORE_VERSION):
             self._database.close()
-            raise ConfigurationError(
-                "The legal index was built by another version of Qiusuo.", fix="Run: qiusuo legal rebuild"
-            )
+            raise ConfigurationError(Fact("legal.other_version"), commands=("qiusuo legal rebuild",))
         self.laws = self._all_laws()
         self.versions = self._all_versions()
         self.repeals = self._all_repeals()

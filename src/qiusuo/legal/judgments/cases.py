@@ -8,19 +8,20 @@ from datetime import date
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.regulations import DEFAULT_LIMIT, MAX_LIMIT, check_day, check_query
-from qiusuo.legal.answers.results import NO_CASE, CaseResult, LegalAnswer
+from qiusuo.legal.answers.results import NO_CASE, JudgmentDetails, LegalAnswer
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.judgments.judgment_text import CASE_TYPES, case_number
 from qiusuo.legal.judgments.privacy import mask_case
 from qiusuo.legal.models import Case
 from qiusuo.legal.reading.numbers import folded
 from qiusuo.text import truncate
+from qiusuo.words import Fact
 
 SUMMARY_CHARS = 300
 VERDICT_CHARS = 300
 # How many hits are looked at when court or date filter them afterwards.
 FILTERED_CANDIDATES = 2000
-Answer = LegalAnswer[CaseResult]
+Answer = LegalAnswer[JudgmentDetails]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class CaseFilters:
         """
         kind = next((known for known in CASE_TYPES if known in self.case_type or self.case_type == known[:2]), "")
         if self.case_type and not kind:
-            raise InvalidQuery(f"Unknown caseType {self.case_type!r}.", fix=f"Use one of: {', '.join(CASE_TYPES)}.")
+            raise InvalidQuery(Fact("legal.unknown_case_type", given=repr(self.case_type), known=list(CASE_TYPES)))
         today = date.min
         return CaseFilters(
             kind,
@@ -92,7 +93,7 @@ class CaseSearch:
             found = [case] if case else []
         else:
             found = self.index.store.cases_by_number(case_number(words) or words)
-        notes = () if found else (f"索引中没有案号或编号为“{words}”的裁判文书。",)
+        notes = () if found else (Fact("law.no_case_named", reference=words),)
         return Answer(words, tuple(self._result(case, whole=True) for case in found), notes, final=bool(found))
 
     def _by_number(self, query: str, number: str, wanted: CaseFilters) -> Answer:
@@ -103,8 +104,8 @@ class CaseSearch:
         if found:
             return Answer(query, tuple(self._result(case) for case in found), final=True)
         if known:
-            return Answer(query, (), (f"案号为 {number} 的裁判文书不符合所给的案件类型、法院或日期条件。",), final=True)
-        return Answer(query, (), (f"索引中没有案号为 {number} 的裁判文书。",))
+            return Answer(query, (), (Fact("law.case_filtered", number=number),), final=True)
+        return Answer(query, (), (Fact("law.no_case_of_number", number=number),))
 
     def _by_words(self, query: str, wanted: CaseFilters, count: int) -> Answer:
         narrowed = bool(wanted.court or wanted.date_from or wanted.date_to)
@@ -118,9 +119,9 @@ class CaseSearch:
         notes = () if hits else (NO_CASE,)
         return Answer(query, tuple(results), notes)
 
-    def _result(self, case: Case, *, whole: bool = False) -> CaseResult:
+    def _result(self, case: Case, *, whole: bool = False) -> JudgmentDetails:
         shown = mask_case(case) if self.masked else case
-        return CaseResult(
+        return JudgmentDetails(
             case_number=shown.number,
             case_name=shown.name,
             court=shown.court,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from qiusuo.legal.reading.numbers import NUMBER, folded, number_of
+from qiusuo.words import Fact
 
 _ITEM = re.compile(rf"^\s*\(\s*({NUMBER})\s*\)")
 
@@ -15,7 +16,7 @@ class Piece:
     """What of an article was asked for; ``notes`` says what it does not have."""
 
     text: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,11 @@ def pieces_of(text: str, paragraphs: tuple[int, ...], items: tuple[int, ...]) ->
         return Piece()
     all_paragraphs = paragraphs_of(text)
     chosen: list[str] = []
-    notes: list[str] = []
+    notes: list[Fact] = []
     with_items = [place for place, paragraph in enumerate(all_paragraphs, 1) if paragraph.items]
     for place in paragraphs or tuple(with_items[:1]) or (1,):
         if place > len(all_paragraphs):
-            notes.append(f"该条只有 {len(all_paragraphs)} 款，没有第 {place} 款。")
+            notes.append(Fact("law.no_paragraph", count=len(all_paragraphs), place=place))
             continue
         paragraph = all_paragraphs[place - 1]
         if not items:
@@ -73,5 +74,5 @@ def pieces_of(text: str, paragraphs: tuple[int, ...], items: tuple[int, ...]) ->
             if item in paragraph.items:
                 chosen.append(paragraph.items[item])
             else:
-                notes.append(f"第 {place} 款没有第 {item} 项。")
+                notes.append(Fact("law.no_item", place=place, item=item))
     return Piece("\n".join(chosen), tuple(notes))

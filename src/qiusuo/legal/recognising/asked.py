@@ -1,13 +1,33 @@
-"""How much of the law a question asks for."""
+"""Whether a question is one of law, and how much of the law it asks for."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from qiusuo.legal.reading.references import find_references
+from qiusuo.legal.recognising.recognise import looks_legal
+from qiusuo.models import SearchType
+from qiusuo.plugins import Recognised
 
 MOST_ARTICLES: Final = 20
 _ROOM_FOR_AMENDMENTS: Final = 5
+
+
+TOOL: Final = "regulationSearch"
+
+
+def recognise(question: str) -> Recognised | None:
+    """Tell how a question about what Chinese law says is searched for; None for any other question."""
+    if not looks_legal(question):
+        return None
+    wanted = results_for(question, 0)
+    return Recognised(
+        SearchType.REGULATION,
+        tool=TOOL,
+        arguments={"limit": wanted} if wanted else {},
+        wanted=wanted,
+        names_results=names_articles(question),
+    )
 
 
 def results_for(question: str, usual: int) -> int:

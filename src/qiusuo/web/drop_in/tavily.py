@@ -31,7 +31,7 @@ from qiusuo.web.errors import in_one_line
 from qiusuo.web.language import reader_language
 from qiusuo.web.route import LeanRoute, json_answer, user_of
 from qiusuo.web.schemas import error_responses
-from qiusuo.words import Fact, Language, as_fact
+from qiusuo.words import Fact, Language
 
 DEFAULT_RESULTS: Final = 5
 MAX_URLS: Final = 20

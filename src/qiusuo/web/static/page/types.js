@@ -55,7 +55,15 @@
  * @property {string} reason
  * @property {number} [since] when this page saw it begin (milliseconds)
  *
- * @typedef {object} Law
+ * @typedef {object} Card what is shown of a source in the place of its snippet
+ * @property {string} title
+ * @property {string} text
+ * @property {string} badge
+ * @property {"force" | "pending" | "gone"} tone how the badge looks
+ * @property {{value: string, labels: Record<string, string>, day: boolean}[]} facts labels by language
+ * @property {string[]} notes
+ *
+ * @typedef {object} Law a card as older conversations have it
  * @property {string} lawName
  * @property {string} [articleNumber]
  * @property {string} [status]
@@ -76,7 +84,8 @@
  * @property {string | null} publishedAt
  * @property {string[]} engines
  * @property {boolean} pageRead
- * @property {Law | null} law
+ * @property {Card | null} [card]
+ * @property {Law | null} [law] in the place of a card, in older conversations
  *
  * @typedef {object} Notice
  * @property {string} code
@@ -147,7 +156,7 @@
  *
  * @typedef {object} Config
  * @property {{name: string, label: string, kind: "remote" | "local" | "extractive", nativeSearch: boolean}} model
- * @property {{available: boolean, engine: {name: string, label: string} | null, problem: Problem | null}} search
+ * @property {{available: boolean, engine: {name: string, label: string, web: boolean} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines
  * @property {{zh: string[], en: string[]}} examples
  * @property {string} version

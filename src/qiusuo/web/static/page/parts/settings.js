@@ -6,9 +6,6 @@ import { useStore } from "../store.js";
 
 /** @import { Config, Mode, Settings } from "../types.js" */
 
-/** Chosen by the server only where there is no engine for the web. */
-const LAWS = "laws";
-
 /** @param {Config | null} config @param {Settings} settings @returns {string} the engine that will be asked */
 export function engineInUse(config, settings) {
   const named = config?.engines.find((engine) => engine.name === settings.engine);
@@ -20,7 +17,8 @@ function switchNote(config, settings) {
   if (settings.switch === "disabled") return t("agentNote");
   if (!config) return "\u00a0"; // a moment, or until there is a token
   const engine = engineInUse(config, settings);
-  if (!settings.engine && config.search.engine?.name === LAWS) return t("searchLaws");
+  // Chosen by the server only where there is no engine for the web.
+  if (!settings.engine && config.search.engine && !config.search.engine.web) return t("searchOnly", { engine });
   return engine ? t("searchAbout", { engine }) : t("searchNone");
 }
 

@@ -1,9 +1,9 @@
 /** What was found, as cards: title, domain, a few words; of a law its text. By round where there were several. */
 import { html, memo } from "../html.js";
-import { formatDay, listed, t } from "../i18n.js";
+import { getLanguage, formatDay, listed, t } from "../i18n.js";
 import { isWeb } from "../markdown.js";
 
-/** @import { Law, Round, Source } from "../types.js" */
+/** @import { Card, Law, Round, Source } from "../types.js" */
 
 const FEW = 6;
 
@@ -47,7 +47,8 @@ export function SourceLink({ source, title = source.title || source.domain || so
 const SourceCard = memo(
   /** @param {{source: Source}} props */
   ({ source }) => {
-    if (source.law) return html`<${LawCard} source=${source} law=${source.law} />`;
+    const card = source.card ?? (source.law ? cardOf(source.law) : null);
+    if (card) return html`<${DetailCard} source=${source} card=${card} />`;
     const safe = isWeb(source.url);
     return html`
       <li class=${safe ? "card" : "card unsafe"}>
@@ -67,34 +68,44 @@ const SourceCard = memo(
   },
 );
 
-/** @param {string} status @returns {string} how the badge looks */
-function tone(status) {
-  if (/尚未|未生效|pending|not yet|future/i.test(status)) return "pending";
-  if (/废止|失效|repealed|expired|abolished|superseded|已被/i.test(status)) return "gone";
-  return /修改|修订|amended/i.test(status) ? "pending" : "force";
+/** @type {Record<string, Card["tone"]>} */
+const TONES = { 已修改: "pending", 尚未生效: "pending", 已废止: "gone" };
+
+/** @param {Law} law @returns {Card} the same as a card */
+function cardOf(law) {
+  const day = law.dateBasis === "published" ? t("lawPublished") : t("lawEffective");
+  const facts = [
+    { value: law.chapter, label: "", day: false },
+    { value: law.version, label: t("lawVersion"), day: false },
+    { value: law.effectiveDate, label: day, day: true },
+  ];
+  return {
+    title: [law.lawName, law.articleNumber].filter(Boolean).join(" "),
+    text: law.content ?? "",
+    badge: law.status ?? "",
+    tone: TONES[law.status ?? ""] ?? "force",
+    facts: facts.flatMap((fact) =>
+      fact.value ? [{ value: fact.value, labels: { [getLanguage()]: fact.label }, day: fact.day }] : [],
+    ),
+    notes: law.notes ?? [],
+  };
 }
 
-/** An article of law: its words, whether it is in force, and since when. @param {{source: Source, law: Law}} props */
-function LawCard({ source, law }) {
-  const title = [law.lawName, law.articleNumber].filter(Boolean).join(" ");
-  const published = law.dateBasis === "published";
+/** A source of which more is known: its words, how it stands, since when. @param {{source: Source, card: Card}} props */
+function DetailCard({ source, card }) {
+  const facts = card.facts.map(({ value, labels, day }) =>
+    [labels[getLanguage()], day ? formatDay(value) : value].filter(Boolean).join(" "),
+  );
   return html`
-    <li class="card law">
+    <li class="card whole-text">
       <p class="card-title">
         <span class="number">${source.number}</span>
-        <${SourceLink} source=${source} title=${title} />
-        ${law.status && html`<span class=${`badge ${tone(law.status)}`}>${law.status}</span>`}
+        <${SourceLink} source=${source} title=${card.title} />
+        ${card.badge && html`<span class=${`badge ${card.tone}`}>${card.badge}</span>`}
       </p>
-      <p class="card-from">
-        ${listed(
-          law.chapter,
-          law.version && `${t("lawVersion")} ${law.version}`,
-          law.effectiveDate && `${t(published ? "lawPublished" : "lawEffective")} ${formatDay(law.effectiveDate)}`,
-          source.domain,
-        )}
-      </p>
-      <blockquote class="law-text" tabindex="0">${law.content || source.snippet}</blockquote>
-      ${(law.notes ?? []).map((remark) => html`<p key=${remark} class="law-remark">${remark}</p>`)}
+      <p class="card-from">${listed(...facts, source.domain)}</p>
+      <blockquote class="card-text" tabindex="0">${card.text || source.snippet}</blockquote>
+      ${card.notes.map((remark) => html`<p key=${remark} class="card-remark">${remark}</p>`)}
     </li>
   `;
 }

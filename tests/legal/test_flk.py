@@ -10,8 +10,8 @@ from typing import ClassVar
 import pytest
 
 from qiusuo import SearchService
-from qiusuo.engines.flk import FlkEngine
 from qiusuo.errors import EngineError, RateLimited, RequestRejected, Unavailable
+from qiusuo.legal.engines.flk import FlkEngine
 from qiusuo.models import Outcome, Query, SearchType
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EngineConformance

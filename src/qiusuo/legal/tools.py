@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from qiusuo.errors import ConfigurationError, SearchError
+from qiusuo.legal.answers.items import judgment_item, law_item
 from qiusuo.legal.answers.regulations import RegulationSearch
-from qiusuo.legal.answers.results import CaseResult, LegalAnswer, Origin, RegulationResult
+from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer, Origin, T
+from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.folder import index_folder
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
-from qiusuo.models import SearchType
-from qiusuo.roster import LAWS
+from qiusuo.models import SearchResultItem, SearchType
 from qiusuo.service import SearchService
+from qiusuo.text import truncate
 from qiusuo.tools.render import neutral, one_line, today, untrusted
-from qiusuo.tools.specs import ToolOutput, ToolSpec
+from qiusuo.tools.specs import MAX_PAGE_CHARS, ToolOutput, ToolSpec
+from qiusuo.words import Fact, Language
 
 LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
-WEB_NOTE = "本地索引没有结果，以下来自网络检索（限定法律站点），请核对原文。"
-WEB_FAILED_NOTE = "也没有查到网络上的资料：网络检索没有成功（{why}）。"
-NO_INDEX_NOTE = "没有本地法律索引（运行 qiusuo legal install 可安装），以下来自网络检索。"
 
 
 class RegulationArguments(BaseModel):
@@ -74,45 +74,50 @@ class LegalSearch:
 
     async def regulations(
         self, query: str, as_of: str = "", limit: int = 5, user: str | None = None
-    ) -> LegalAnswer[RegulationResult]:
+    ) -> LegalAnswer[LawDetails]:
         """Find articles and laws.
 
         Raises:
             SearchError: the arguments cannot be used, or neither index nor web could answer.
         """
 
-        def from_index() -> LegalAnswer[RegulationResult]:
+        def from_index() -> LegalAnswer[LawDetails]:
             return RegulationSearch(self.handle.get(), self.handle.today).search(query, as_of or None, limit)
 
-        return await self._answer(
-            query, from_index, SearchType.REGULATION, RegulationResult.from_web, limit=limit, user=user
-        )
+        return await self._answer(query, from_index, SearchType.REGULATION, LawDetails.from_web, limit=limit, user=user)
 
     async def cases(
         self, query: str, filters: CaseFilters, limit: int = 5, user: str | None = None
-    ) -> LegalAnswer[CaseResult]:
+    ) -> LegalAnswer[JudgmentDetails]:
         """Find judgments.
 
         Raises:
             SearchError: the arguments cannot be used, or neither index nor web could answer.
         """
 
-        def from_index() -> LegalAnswer[CaseResult]:
+        def from_index() -> LegalAnswer[JudgmentDetails]:
             return CaseSearch(self.handle.get(), self.masked).search(query, filters, limit)
 
         wanted = filters.checked()
         words = " ".join(part for part in (query, wanted.case_type, wanted.court) if part)
-        convert = CaseResult.from_web
+        convert = JudgmentDetails.from_web
         answer = await self._answer(words, from_index, SearchType.CASE, convert, limit=limit, user=user)
         return replace(answer, query=query)
 
-    async def case_detail(self, reference: str) -> LegalAnswer[CaseResult]:
+    async def case_detail(self, reference: str) -> LegalAnswer[JudgmentDetails]:
         """Return the whole document of a judgment in the index.
 
         Raises:
             SearchError: there is no index, or the reference is empty.
         """
         return await asyncio.to_thread(lambda: CaseSearch(self.handle.get(), self.masked).detail(reference))
+
+    def is_offered(self) -> bool:
+        """Tell whether an index is installed."""
+        try:
+            return self.handle.is_there()
+        except SearchError:
+            return False
 
     async def _answer(
         self,
@@ -130,17 +135,17 @@ class LegalSearch:
         if answer is not None and (answer.results or answer.final or self.service is None):
             return answer
         if self.service is None:
-            raise ConfigurationError("There is no legal index.", fix="Run: qiusuo legal install")
+            raise ConfigurationError(Fact("legal.not_here"), commands=("qiusuo legal install",))
         try:
             response = await self.service.asearch(words, type=search_type, num_results=limit, user=user)
         except SearchError as error:
             if answer is None or answer.says_nothing:
                 raise
             # What the index knows (no such article, no such edition) stands without the web, which is told of too.
-            return replace(answer, notes=(*answer.notes, WEB_FAILED_NOTE.format(why=error.message)))
-        if answer is not None and response.provider == LAWS:
+            return replace(answer, notes=(*answer.notes, Fact("law.web_failed", reason=error.fact)))
+        if answer is not None and response.provider == LawsEngine.name:
             return answer  # the same index, asked without the day that was wanted
-        notes = (*answer.notes, WEB_NOTE) if answer is not None else (NO_INDEX_NOTE,)
+        notes = (*answer.notes, Fact("law.from_web")) if answer is not None else (Fact("law.no_index"),)
         results = tuple(convert(item) for item in response.results[:limit])
         return LegalAnswer(words, results, notes, origin=Origin.WEB, search_time=response.search_time)
 
@@ -155,16 +160,26 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
 
     async def regulations(wanted: RegulationArguments, user: str | None) -> ToolOutput:
         answer = await legal.regulations(wanted.query, wanted.as_of, wanted.limit, user)
-        return ToolOutput(regulations_text(answer), answer.to_dict())
+        return _output_of(answer, law_item, lambda numbers: regulations_text(answer, numbers))
 
     async def cases(wanted: CaseArguments, user: str | None) -> ToolOutput:
         filters = CaseFilters(wanted.case_type, wanted.court, wanted.date_from, wanted.date_to)
         answer = await legal.cases(wanted.query, filters, wanted.limit, user)
-        return ToolOutput(cases_text(answer), answer.to_dict())
+        return _output_of(answer, judgment_item, lambda numbers: cases_text(answer, numbers))
 
     async def detail(wanted: CaseDetailArguments, _user: str | None) -> ToolOutput:
-        data = (await legal.case_detail(wanted.case_id)).to_dict()
-        return ToolOutput(json.dumps(data, ensure_ascii=False), data)
+        answer = await legal.case_detail(wanted.case_id)
+        data = answer.to_dict()
+        text = json.dumps(data, ensure_ascii=False)
+
+        def as_source(numbers: Sequence[int]) -> str:
+            # It comes as JSON, for machines; here it is a source with a number, and words of others.
+            document = truncate(neutral(text), MAX_PAGE_CHARS)
+            return f"[{numbers[0]}] {one_line(answer.results[0].title)}\n{untrusted(document)}" if numbers else text
+
+        documents = tuple(result.text for result in answer.results[:1])
+        output = _output_of(answer, judgment_item, as_source)
+        return replace(output, text=text, documents=documents)
 
     return (
         ToolSpec(
@@ -175,6 +190,7 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
             RegulationArguments,
             _output(REGULATION_FIELDS),
             regulations,
+            offered=legal.is_offered,
         ),
         ToolSpec(
             "caseSearch",
@@ -183,6 +199,7 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
             CaseArguments,
             _output(CASE_FIELDS),
             cases,
+            offered=legal.is_offered,
         ),
         ToolSpec(
             "caseDetail",
@@ -191,30 +208,40 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
             CaseDetailArguments,
             _output(CASE_FIELDS),
             detail,
+            subject=("id", "case_id"),
+            offered=legal.is_offered,
         ),
     )
 
 
-def offered_legal_tools(service: SearchService, handle: IndexHandle | None = None) -> tuple[ToolSpec, ...]:
-    """Return the legal tools where an index is installed, nothing where there is none or it cannot be read.
-
-    Who asks more than once gives a handle: each has to open the index anew.
-    """
-    handle = handle or legal_handle(service.settings.legal_dir or "")
-    try:
-        there = handle.is_there()
-    except SearchError:
-        there = False
-    return legal_specs(LegalSearch(handle, service, masked=service.settings.legal_masking)) if there else ()
+def tools_for(service: SearchService) -> tuple[ToolSpec, ...]:
+    """Return the legal tools over a service; they are offered where an index is installed."""
+    handle = legal_handle(service.settings.legal_dir or "")
+    return legal_specs(LegalSearch(handle, service, masked=service.settings.legal_masking))
 
 
-def regulations_text(answer: LegalAnswer[RegulationResult]) -> str:
-    """Return laws and articles as numbered text for a model."""
+def _output_of(
+    answer: LegalAnswer[Any],
+    item: Callable[[Any, str], SearchResultItem],
+    numbered: Callable[[Sequence[int]], str],
+) -> ToolOutput:
+    engine = LawsEngine.name if answer.origin is Origin.INDEX else ""
+    return ToolOutput(
+        numbered(range(1, len(answer.results) + 1)),
+        answer.to_dict(),
+        tuple(item(result, engine) for result in answer.results),
+        notes=answer.notes,
+        engine=engine,
+        search_time=answer.search_time,
+        numbered=numbered,
+    )
+
+
+def regulations_text(answer: LegalAnswer[LawDetails], numbers: Sequence[int] = ()) -> str:
+    """Return laws and articles as numbered text for a model; without numbers they count from 1."""
     entries = []
-    for number, result in enumerate(answer.results, 1):
-        facts = "，".join(part for part in (result.status, result.since) if part)
-        name = f"{neutral(result.law_name)} {result.article_number}".rstrip()
-        lines = [f"[{number}] {name}" + (f"（{facts}）" if facts else "")]
+    for number, result in _numbered(answer, numbers):
+        lines = [f"[{number}] {neutral(result.title)}"]
         lines += [f"    {neutral(part)}" for part in (result.excerpt or result.content).split("\n")]
         # Paragraphs of the article itself stand above, unless a piece of it was asked for.
         others = [
@@ -227,16 +254,16 @@ def regulations_text(answer: LegalAnswer[RegulationResult]) -> str:
         for cited in others[:3]:
             said = f"（{cited.words}）" if cited.words else ""
             lines.append(f"    引用{said}：{cited.law_name}{cited.article_number} {neutral(cited.brief)}")
-        lines += [f"    注意：{neutral(note)}" for note in result.notes]
+        lines += [f"    注意：{neutral(note.text(Language.CHINESE))}" for note in result.notes]
         lines += [f"    {one_line(result.url)}"] if result.url else []
         entries.append("\n".join(lines))
     return _text(answer.query, answer.notes, entries)
 
 
-def cases_text(answer: LegalAnswer[CaseResult]) -> str:
-    """Return judgments as numbered text for a model."""
+def cases_text(answer: LegalAnswer[JudgmentDetails], numbers: Sequence[int] = ()) -> str:
+    """Return judgments as numbered text for a model; without numbers they count from 1."""
     entries = []
-    for number, result in enumerate(answer.results, 1):
+    for number, result in _numbered(answer, numbers):
         facts = "，".join(part for part in (result.case_number, result.court, result.date, result.case_type) if part)
         lines = [f"[{number}] {neutral(result.case_name)}（{neutral(facts)}）", f"    案情：{neutral(result.summary)}"]
         lines += [f"    裁判：{neutral(result.verdict)}"] if result.verdict else []
@@ -245,8 +272,12 @@ def cases_text(answer: LegalAnswer[CaseResult]) -> str:
     return _text(answer.query, answer.notes, entries)
 
 
-def _text(query: str, notes: tuple[str, ...], entries: list[str]) -> str:
-    said = [f"说明：{neutral(note)}" for note in notes]
+def _numbered(answer: LegalAnswer[T], numbers: Sequence[int]) -> Iterator[tuple[int, T]]:
+    return zip(numbers or range(1, len(answer.results) + 1), answer.results, strict=False)
+
+
+def _text(query: str, notes: tuple[Fact, ...], entries: list[str]) -> str:
+    said = [f"说明：{neutral(note.text(Language.CHINESE))}" for note in notes]
     if not entries:
         return "\n".join([f"没有找到“{neutral(query)}”。今天是 {today()}。", *said])
     head = f"“{neutral(query)}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动原文中的数字。"

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import asdict
 from http import HTTPStatus
+from importlib.util import find_spec
 from typing import Any, Final, Literal
 
 from fastapi import APIRouter
@@ -20,12 +21,13 @@ from qiusuo.legal.answers.regulations import MAX_QUERY_CHARS
 from qiusuo.legal.answers.results import LegalAnswer
 from qiusuo.legal.judgments.cases import CaseFilters
 from qiusuo.legal.models import IndexStats
-from qiusuo.tools.legal import MAX_RESULTS, LegalSearch, legal_handle
+from qiusuo.legal.tools import MAX_RESULTS, LegalSearch, legal_handle
 from qiusuo.web.backend import Backend
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import Refusal
 from qiusuo.web.route import LeanRoute, json_answer, user_of
 from qiusuo.web.schemas import CamelModel, error_responses
+from qiusuo.words import Fact, Language, language_of
 
 SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)
 DEFAULT_RESULTS: Final = 5
@@ -93,6 +95,7 @@ class RegulationAnswer(CamelModel):
     successor: str = Field("", description="The law that took the place of a repealed one.")
     cited: list[CitedAnswer] = Field([], description="What the article cites, in brief.")
     notes: list[str] = Field([], description="What a reader must know of this version.")
+    noted: list[dict[str, Any]] = Field([], description="The same as codes with values.")
     amends: str = Field("", description="The article before it that this item of an amendment changes.")
     score: float | None = None
 
@@ -152,6 +155,11 @@ class LegalStatsAnswer(CamelModel):
     semantic: bool = Field(description="Whether articles are also ranked by meaning.")
 
 
+def routers(backend: Backend) -> tuple[APIRouter, ...]:
+    """Return the endpoints, where the extra that they need is installed."""
+    return (legal_router(backend),) if find_spec("tantivy") is not None else ()
+
+
 def legal_router(backend: Backend) -> APIRouter:
     """Return the routes."""
     router = APIRouter(route_class=LeanRoute, prefix="/api/legal", tags=["legal"])
@@ -162,14 +170,14 @@ def legal_router(backend: Backend) -> APIRouter:
     async def regulations(request: Request, body: RegulationBody) -> Response:
         """Find Chinese laws and articles by name, number or question (`regulationSearch`). 法规检索。"""
         work = legal.regulations(body.query, body.as_of or "", body.limit, user_of(request))
-        return json_answer((await _answered(request, legal, work)).to_dict())
+        return json_answer((await _answered(request, legal, work)).to_dict(_language(request)))
 
     @router.post("/cases", response_model=CasesAnswer, responses=error_responses(*SEARCH_ERRORS))
     async def cases(request: Request, body: CaseBody) -> Response:
         """Find judgments by facts, key words or number (`caseSearch`). 案例检索。"""
         filters = CaseFilters(body.case_type or "", body.court or "", body.date_from or "", body.date_to or "")
         work = legal.cases(body.query, filters, body.limit, user_of(request))
-        return json_answer((await _answered(request, legal, work)).to_dict())
+        return json_answer((await _answered(request, legal, work)).to_dict(_language(request)))
 
     @router.get(
         "/cases/{id}",
@@ -183,8 +191,8 @@ def legal_router(backend: Backend) -> APIRouter:
         _require_index(legal)
         answer = await legal.case_detail(reference)
         if not answer.results:
-            raise Refusal(HTTPStatus.NOT_FOUND, " ".join(answer.notes), fix="Search with POST /api/legal/cases.")
-        return json_answer(answer.to_dict())
+            raise Refusal(HTTPStatus.NOT_FOUND, answer.notes[0], fix=Fact("legal.search_cases"))
+        return json_answer(answer.to_dict(_language(request)))
 
     @router.get(
         "/card",
@@ -198,7 +206,7 @@ def legal_router(backend: Backend) -> APIRouter:
         _require_index(legal)
         found = await asyncio.to_thread(law_card, legal.handle, url)
         if found is None:
-            raise Refusal(HTTPStatus.NOT_FOUND, "The index has no article with this address.")
+            raise Refusal(HTTPStatus.NOT_FOUND, Fact("legal.no_card"))
         return json_answer(found)
 
     @router.get("/stats", response_model=LegalStatsAnswer, responses=error_responses(503))
@@ -219,13 +227,14 @@ async def _answered(request: Request, legal: LegalSearch, work: Awaitable[LegalA
         raise
 
 
+def _language(request: Request) -> Language:
+    # The law itself is in Chinese.
+    return language_of(request.headers.get("accept-language"), Language.CHINESE)
+
+
 def _require_index(legal: LegalSearch) -> None:
     if not legal.handle.is_there():
-        raise Refusal(
-            HTTPStatus.SERVICE_UNAVAILABLE,
-            "There is no legal index on this server.",
-            fix="On the server, run: qiusuo legal install",
-        )
+        raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Fact("legal.not_on_server"))
 
 
 def _stats(legal: LegalSearch) -> dict[str, Any]:
@@ -237,7 +246,7 @@ def _stats(legal: LegalSearch) -> dict[str, Any]:
 
 def _checked(name: str, value: str, longest: int) -> str:
     if not value.strip() or len(value) > longest:
-        raise Refusal(HTTPStatus.BAD_REQUEST, f"{name}: 1 to {longest} characters are needed.")
+        raise Refusal(HTTPStatus.BAD_REQUEST, Fact("legal.length", name=name, most=longest))
     return value
 
 

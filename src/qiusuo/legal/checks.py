@@ -1,0 +1,24 @@
+"""The doctor's look at the legal index."""
+
+from __future__ import annotations
+
+import asyncio
+
+from qiusuo.doctor.context import Context
+from qiusuo.doctor.findings import Finding, Level
+from qiusuo.errors import ConfigurationError
+from qiusuo.legal.index.folder import index_folder
+from qiusuo.legal.index.store import LegalStore
+
+
+async def check_legal_index(context: Context) -> list[Finding]:
+    """Look whether there is a legal index, and whether this version can read it."""
+    folder = index_folder(context.settings.legal_dir, context.environ)
+    try:
+        generation = folder.current()
+        if generation is None:
+            return [Finding("legal.none", Level.NOTE, {"path": folder.root}, ("qiusuo legal install",))]
+        (await asyncio.to_thread(LegalStore, generation)).close()
+    except ConfigurationError as error:
+        return [Finding("legal.failed", Level.PROBLEM, {"reason": error.fact}, error.commands)]
+    return [Finding("legal.ok", Level.OK, {"path": folder.root})]

@@ -1,0 +1,1 @@
+"""The engines that know laws: the index on this machine, and the official database."""

@@ -1,0 +1,16 @@
+"""Legal search as a plug-in: all that Qiusuo knows of it is named here."""
+
+from __future__ import annotations
+
+from qiusuo.plugins import Plugin
+
+plugin = Plugin(
+    name="legal",
+    engines=("qiusuo.legal.engines.laws:LawsEngine", "qiusuo.legal.engines.flk:FlkEngine"),
+    details=("qiusuo.legal.answers.results:LawDetails", "qiusuo.legal.answers.results:JudgmentDetails"),
+    recognisers=("qiusuo.legal.recognising.asked:recognise",),
+    tools=("qiusuo.legal.tools:tools_for",),
+    commands={"legal": "qiusuo.legal.commands:legal"},
+    routes=("qiusuo.legal.routes:routers",),
+    checks={"legal": "qiusuo.legal.checks:check_legal_index"},
+)
