@@ -16,7 +16,7 @@ SOURCES = [
 
 
 def journal_of(answer: str) -> Journal:
-    journal = Journal(TurnRecord("t", "tea"), language="en", labels={}, law_card=lambda _url: None)
+    journal = Journal(TurnRecord("t", "tea"), labels={}, law_card=lambda _url: None)
     journal.text(answer)
     return journal
 

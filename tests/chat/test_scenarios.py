@@ -11,6 +11,7 @@ import pytest
 from qiusuo.chat.turns.notices import search_code, search_notice
 from qiusuo.errors import AllEnginesFailed, Unavailable
 from qiusuo.models import Attempt, Outcome
+from qiusuo.words import Fact, Language, said
 
 HERE = Path(__file__).parent
 CHAT, AGENT, NATIVE, API = (
@@ -75,14 +76,14 @@ def test_every_scenario_has_its_test(scenario: str) -> None:
 
 
 def test_a_network_problem_is_called_one() -> None:
-    for reason in ("the name searx.invalid cannot be resolved.", "cannot connect to 10.1.1.1: Network is unreachable."):
+    for reason in (Fact("http.dns", host="searx.invalid"), Fact("http.no_route", host="10.1.1.1", words="")):
         error = AllEnginesFailed.from_attempts([Attempt("searxng", Outcome.UNAVAILABLE, 5, reason)])
         assert search_code(error) == search_code(Unavailable(reason)) == "search_network"
-        told = search_notice(error, "zh")
-        assert "检查网络" in told.message
-        assert "关闭联网搜索" in told.message
-    refused = AllEnginesFailed.from_attempts([Attempt("searxng", Outcome.UNAVAILABLE, 5, "Connection refused.")])
-    assert "部署" in search_notice(refused, "zh").message
+        told = search_notice(error).wording(Language.CHINESE).what
+        assert "检查网络" in told
+        assert "关闭联网搜索" in told
+    refused = AllEnginesFailed.from_attempts([Attempt("searxng", Outcome.UNAVAILABLE, 5, said("Connection refused."))])
+    assert "部署" in search_notice(refused).wording(Language.CHINESE).what
 
 
 async def test_the_end_clears_the_cache() -> None:

@@ -13,7 +13,7 @@ from qiusuo.cli.chat.commands import is_command
 from qiusuo.cli.chat.lines import safe, support_of, without_citation_links
 from qiusuo.cli.chat.view import ChatView, finished_length, render
 from qiusuo.cli.chat.words import ChatWords
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language, said
 
 WORDS = ChatWords(Language.CHINESE)
 DOCUMENT = """\
@@ -159,8 +159,8 @@ class TestDrawing:
         screen = Console(file=io.StringIO(), force_terminal=True, width=200, color_system=None)
         with ChatView(screen, WORDS, engine="SearXNG") as view:
             view.show(Status(Stage.SEARCHING, evil))
-            view.show(Notice("x", "error", evil, evil, evil, (evil,)))
-            view.show(Round(1, "web_search", evil, RoundState.FAILED, reason=evil))
+            view.show(Notice(Fact("notice.x", x=evil), "error", said(evil), said(evil), (evil,)))
+            view.show(Round(1, "web_search", evil, RoundState.FAILED, fact=said(evil)))
             view.show(Delta(f"{evil} &#27;[31m\n\n[a](https://a.example/{evil})\n"))
             view.show(Done(TurnState.DONE, "", f"- {evil}"))
         assert not {"\x07", "\x9b", "\u202e"} & set(written(screen))

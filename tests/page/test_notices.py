@@ -117,18 +117,6 @@ def test_in_english_too(chromium: Browser) -> None:
         )
 
 
-def test_every_code_of_the_server_has_words_in_both_languages() -> None:
-    from qiusuo.chat.turns.notices import _WORDS
-    from qiusuo.web.static.page import FOLDER
-
-    words = (FOLDER / "words" / "notices.js").read_text(encoding="utf-8")
-    for code in _WORDS:
-        entry = re.search(rf"^  {code}: \{{(.*?)^  \}}", words, re.DOTALL | re.MULTILINE)
-        assert entry, code
-        assert "zh: [" in entry[1], code
-        assert "en: [" in entry[1], code
-
-
 def test_both_languages_say_the_same_things() -> None:
     from qiusuo.web.static.page import FOLDER
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from qiusuo.web.static.page import FOLDER
+from qiusuo.web.static.words import MODULE, OWN_NOTICES, words_module
+from qiusuo.words.catalogue import codes
 
 VENDOR = Path(__file__).parents[2] / "scripts" / "vendor"
 TSC = VENDOR / "node_modules" / ".bin" / "tsc"
@@ -77,9 +79,37 @@ def test_styles_load_nothing() -> None:
 
 
 @with_node
-def test_the_page_is_typed() -> None:
-    checked = run(str(TSC), "-p", "tsconfig.json")
+def test_the_page_is_typed_also_in_the_keys_of_its_words(tmp_path: Path) -> None:
+    """``words.js`` is made by the server: laid beside the other modules for the check."""
+    (tmp_path / MODULE).write_bytes(words_module())
+    config = json.loads((VENDOR / "tsconfig.json").read_text(encoding="utf-8"))
+    whole = {
+        "extends": str(VENDOR / "tsconfig.json"),
+        "compilerOptions": {"rootDirs": [str(FOLDER), str(tmp_path)]},
+        "include": [*(str(VENDOR / each) for each in config["include"]), str(tmp_path / "*.js")],
+        "exclude": [str(VENDOR / each) for each in config["exclude"]],
+    }
+    (tmp_path / "tsconfig.json").write_text(json.dumps(whole), encoding="utf-8")
+    checked = run(str(TSC), "-p", str(tmp_path))
     assert checked.returncode == 0, checked.stdout
+
+
+def test_every_word_of_the_page_is_used_and_none_is_missing() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js") if path.name != "vendor.js")
+    known = {code.removeprefix("page.") for code in codes() if code.startswith("page.")}
+    assert set(re.findall(r'\bt\("(\w+)"', sources)) - known == set()
+    assert [word for word in sorted(known) if f'"{word}"' not in sources] == []
+    assert [code for code in OWN_NOTICES if f'"{code}"' not in sources] == []
+
+
+def test_the_words_are_those_of_the_catalogue() -> None:
+    module = words_module().decode()
+    tables = dict(re.findall(r"^export const (\w+) = (.*?);$", module, re.DOTALL | re.MULTILINE))
+    words, notices = json.loads(tables["WORDS"]), json.loads(tables["NOTICES"])
+    assert (words["zh"]["send"], words["en"]["send"]) == ("发送", "Send")
+    assert words["zh"]["searchAbout"] == "启用后将使用{engine}搜索实时信息", "the page fills it in"
+    assert notices["zh"]["lost_turn"]["title"] == "没有送达"
+    assert "{{" not in module, "the page knows no such braces"
 
 
 @with_node

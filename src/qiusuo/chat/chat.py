@@ -20,7 +20,7 @@ from qiusuo.chat.turns.context import Ask, Context
 from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.native_turn import native_turn
-from qiusuo.chat.turns.notices import model_notice, notice
+from qiusuo.chat.turns.notices import model_notice, notes_of, notice
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError
 from qiusuo.legal.answers.cards import law_card
@@ -32,6 +32,7 @@ from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.roster import LAWS, NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.legal import legal_handle, offered_legal_tools
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class Turn:
         return self._context.journal.record
 
     @property
-    def language(self) -> str:
+    def language(self) -> Language:
         """The language in which the reader is told things."""
         return self._context.language
 
@@ -132,13 +133,14 @@ class Chat:
             InvalidQuery: there is no question, or it is too long.
         """
         if not ask.question.strip():
-            raise InvalidQuery("The question is empty.", fix="Write what you want to know.")
+            raise InvalidQuery(Fact("turn.no_question"))
         if len(ask.question) > MAX_QUESTION:
-            raise InvalidQuery(f"The question is longer than {MAX_QUESTION} characters.", fix="Shorten it.")
+            raise InvalidQuery(Fact("turn.question_too_long", limit=MAX_QUESTION))
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
         labels[NATIVE] = self.model.info.label
-        journal = Journal(TurnRecord(ask.id, ask.question), language=language, labels=labels, law_card=self._law_card)
+        record = TurnRecord(ask.id, ask.question, language=language)
+        journal = Journal(record, labels=labels, law_card=self._law_card)
         context = Context(
             ask,
             memory if memory is not None else Memory(),
@@ -167,7 +169,7 @@ class Chat:
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask
         if self.model.info.kind == EXTRACTIVE:
-            journal.notice(notice("model_not_configured", context.language))
+            journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
         try:
             native = await self._native(context)
             if native is not None and await native_turn(context, native):
@@ -180,7 +182,7 @@ class Chat:
             await agent.agent_turn(context)
         except ModelError as error:
             logger.warning("the model failed: %s", error)
-            journal.notice(model_notice(error, context.language))
+            journal.notice(model_notice(error))
             journal.finish(Done(TurnState.FAILED, journal.record.answer, finish="error"))
 
     async def _native(self, context: Context) -> NativeSearch | None:
@@ -211,7 +213,7 @@ class Chat:
             logger.exception("the legal index cannot be used")
             return False
         if not found.results and found.notes:  # 旧公司法第16条: the web may have what the index lacks
-            context.journal.notice(notice("law_note", context.language, detail="".join(found.notes)))
+            context.journal.notice(notice("law_note", reason=notes_of(found.notes)))
         return bool(found.results)
 
     def _law_card(self, url: str) -> dict[str, Any] | None:

@@ -3,6 +3,8 @@
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
 ``Status``, ``Round``, ``Sources``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end ``Check``,
 ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept of a turn.
+
+Events hold facts; their JSON has these and, told in a language, the words.
 """
 
 from __future__ import annotations
@@ -10,6 +12,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, ClassVar, Final
+
+from qiusuo.chat.event import Event, camel, plain
+from qiusuo.chat.notice import Notice, is_known
+from qiusuo.models import Attempt
+from qiusuo.text import detect_language
+from qiusuo.words import Fact, Language, language_of, said
+
+__all__ = [
+    "SERVER_STOPPING",
+    "Check",
+    "Delta",
+    "Done",
+    "Event",
+    "Notice",
+    "Retraction",
+    "Round",
+    "RoundState",
+    "Source",
+    "Sources",
+    "Stage",
+    "Status",
+    "TurnRecord",
+    "TurnStarted",
+    "TurnState",
+    "Usage",
+    "fold",
+]
 
 SERVER_STOPPING: Final = "server_stopping"
 """How a turn has finished that was broken off because the server stopped."""
@@ -43,21 +72,6 @@ class TurnState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """Base of all events; ``type`` is its name in JSON."""
-
-    type: ClassVar[str] = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the event in its JSON shape (camelCase)."""
-        data: dict[str, Any] = {"type": self.type}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            data[_camel(each.name)] = value.to_dict() if hasattr(value, "to_dict") else _plain(value)
-        return data
-
-
-@dataclass(frozen=True, slots=True)
 class TurnStarted(Event):
     """The turn has begun; ``search`` tells whether it may search at all."""
 
@@ -84,7 +98,8 @@ class Round(Event):
     """One search or page read, first as running, then once more with how it ended.
 
     ``kind`` is the tool: ``web_search``, ``fetch_page``, ``regulationSearch``, ``caseSearch``, ``native``. ``query`` is
-    the address for a page. ``numbers`` are those of its sources, ``attempts`` is the receipt.
+    the address for a page. ``numbers`` are those of its sources, ``attempts`` is the receipt, ``fact`` tells why it
+    failed (``reason`` the same in English).
     """
 
     type: ClassVar[str] = "round"
@@ -99,8 +114,39 @@ class Round(Event):
     ms: int = 0
     cached: bool = False
     stale: bool = False
-    attempts: tuple[dict[str, Any], ...] = ()
-    reason: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    fact: Fact | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in English."""
+        return self.why()
+
+    def why(self, language: Language = Language.ENGLISH) -> str:
+        """Return why it failed."""
+        return self.fact.text(language) if self.fact else ""
+
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
+        """Return the round in its JSON shape: facts for programs, and words in a language."""
+        data = Event.to_dict(self, language)
+        del data["fact"]
+        data["attempts"] = [attempt.to_dict(language) for attempt in self.attempts]
+        return data | {"reason": self.why(language)} | (self.fact.to_dict() if self.fact else {})
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Round:
+        """Rebuild a round from ``to_dict``; a reason without a code is taken as somebody's own words."""
+        known: dict[str, Any] = {
+            each.name: data[camel(each.name)]
+            for each in fields(cls)
+            if each.name != "fact" and camel(each.name) in data
+        }
+        known["state"] = RoundState(data["state"])
+        known["numbers"] = tuple(data.get("numbers", ()))
+        known["attempts"] = tuple(map(Attempt.from_dict, data.get("attempts", ())))
+        fact = Fact.from_dict(data) if "code" in data else None
+        words = said(data.get("reason", ""))
+        return cls(**known, fact=fact if fact and is_known(fact) else words or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +166,7 @@ class Source:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the source in its JSON shape."""
-        return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
+        return {camel(each.name): plain(getattr(self, each.name)) for each in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,25 +203,6 @@ class Check(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice(Event):
-    """Something the reader should know: what happened, what to do. The conversation goes on.
-
-    ``code`` names the class of failure (``search_timeout``, ``search_unavailable`` …); ``commands`` can be copied;
-    ``doc`` is a page under ``/docs``. Texts are in the language of the turn; the page words known codes itself.
-    """
-
-    type: ClassVar[str] = "notice"
-    code: str
-    level: str
-    title: str
-    message: str
-    fix: str = ""
-    commands: tuple[str, ...] = ()
-    doc: str = ""
-    retry_after: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Usage(Event):
     """What the turn took. Times are milliseconds; tokens are None where the model does not tell."""
 
@@ -205,7 +232,7 @@ class Done(Event):
 
 @dataclass(slots=True)
 class TurnRecord:
-    """What is kept of a turn: the sum of its events."""
+    """What is kept of a turn: the sum of its events, told in ``language`` (if none is given, that of the question)."""
 
     id: str
     question: str
@@ -224,15 +251,19 @@ class TurnRecord:
     notices: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
     usage: dict[str, Any] | None = None
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        self.language = self.language or language_of(detect_language(self.question)).value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record in its JSON shape."""
-        return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
+        return {camel(each.name): plain(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> TurnRecord:
         """Rebuild a record from ``to_dict``; fields of later versions are left out."""
-        values = {each.name: data[_camel(each.name)] for each in fields(cls) if _camel(each.name) in data}
+        values = {each.name: data[camel(each.name)] for each in fields(cls) if camel(each.name) in data}
         values["state"] = TurnState(values.get("state", TurnState.DONE))
         values["stage"] = Stage(values["stage"]) if values.get("stage") else None
         values["cited"] = tuple(values.get("cited", ()))
@@ -241,6 +272,7 @@ class TurnRecord:
 
 def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per kind of event
     """Add an event to the record of its turn."""
+    language = Language(record.language)
     match event:
         case TurnStarted():
             record.mode, record.model, record.search = event.mode, event.model, event.search
@@ -248,7 +280,7 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per
         case Status():
             record.stage = event.stage
         case Round():
-            _replace(record.rounds, "number", _without_type(event))
+            _replace(record.rounds, "number", _without_type(event, language))
         case Sources():
             for source in event.sources:
                 _replace(record.sources, "number", source.to_dict())
@@ -257,11 +289,11 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per
         case Retraction():
             record.answer = event.answer
         case Check():
-            record.check = _without_type(event)
+            record.check = _without_type(event, language)
         case Notice():
-            record.notices.append(_without_type(event))
+            record.notices.append(_without_type(event, language))
         case Usage():
-            record.usage = _without_type(event)
+            record.usage = _without_type(event, language)
         case Done():
             record.state, record.stage = event.state, None
             record.answer, record.references = event.answer, event.references
@@ -276,18 +308,7 @@ def _replace(entries: list[dict[str, Any]], key: str, entry: dict[str, Any]) -> 
     entries.append(entry)
 
 
-def _without_type(event: Event) -> dict[str, Any]:
-    data = event.to_dict()
+def _without_type(event: Event, language: Language) -> dict[str, Any]:
+    data = event.to_dict(language)
     del data["type"]
     return data
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [item.to_dict() if hasattr(item, "to_dict") else item for item in value]
-    return value.value if isinstance(value, StrEnum) else value
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(part.title() for part in rest)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter
 from pydantic.alias_generators import to_camel
@@ -11,16 +12,32 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from qiusuo import __version__
+from qiusuo.errors import SearchError
 from qiusuo.models import SearchType
 from qiusuo.service import EngineStatus
 from qiusuo.web.backend import Backend
+from qiusuo.web.errors import titled
 from qiusuo.web.health import Health
+from qiusuo.web.language import PARAMETER, reader_language
 from qiusuo.web.metrics import CONTENT_TYPE
 from qiusuo.web.route import LeanRoute, json_answer
 from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, ReadyAnswer, SearchAnswer, SearchBody, error_responses
+from qiusuo.words import Language, said
 
 SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)
-_ENGINE_KEYS: Final = {name: to_camel(name) for name in EngineStatus.__dataclass_fields__}
+_WORDED: Final = frozenset({"fact", "remedy"})
+_ENGINE_KEYS: Final = {name: to_camel(name) for name in EngineStatus.__dataclass_fields__ if name not in _WORDED}
+_NO_FACT: Final[Mapping[str, Any]] = {"code": "", "values": {}}
+LANGUAGE: Final[dict[str, Any]] = {
+    "parameters": [
+        {
+            "name": PARAMETER,
+            "in": "query",
+            "description": "Language of the words: `zh` or `en`. Unset: as in `Accept-Language`, else English.",
+            "schema": {"type": "string"},
+        }
+    ]
+}
 
 
 def api_router(backend: Backend) -> APIRouter:
@@ -29,7 +46,13 @@ def api_router(backend: Backend) -> APIRouter:
     service = backend.service
     state = Health(backend)
 
-    @router.post("/api/search", tags=["search"], response_model=SearchAnswer, responses=error_responses(*SEARCH_ERRORS))
+    @router.post(
+        "/api/search",
+        tags=["search"],
+        response_model=SearchAnswer,
+        responses=error_responses(*SEARCH_ERRORS),
+        openapi_extra=LANGUAGE,
+    )
     async def search(request: Request, body: SearchBody) -> Response:
         """Search the web. 联网搜索。"""
         response = await backend.search(
@@ -47,41 +70,43 @@ def api_router(backend: Backend) -> APIRouter:
             timeout=body.timeout,
             skip_cache=body.skip_cache,
         )
-        return json_answer(response.to_dict())
+        language = reader_language(request.scope)
+        return json_answer(response.to_dict(language), language=language)
 
-    @router.get("/api/engines", tags=["operation"], response_model=EnginesAnswer)
-    async def engines(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
+    @router.get("/api/engines", tags=["operation"], response_model=EnginesAnswer, openapi_extra=LANGUAGE)
+    async def engines(request: Request) -> Response:
         """Tell how every engine stands. 各搜索引擎的状态。"""
-        statuses = await service.status()
-        return json_answer({"order": await service.available(), "engines": [_engine(status) for status in statuses]})
+        language = reader_language(request.scope)
+        engines = [engine_shape(status, language) for status in await service.status()]
+        return json_answer({"order": await service.available(), "engines": engines}, language=language)
 
     @router.get(
-        "/api/health", tags=["operation"], response_model=HealthAnswer, responses={503: {"model": HealthAnswer}}
+        "/api/health",
+        tags=["operation"],
+        response_model=HealthAnswer,
+        responses={503: {"model": HealthAnswer}},
+        openapi_extra=LANGUAGE,
     )
     async def health(request: Request) -> Response:
-        """Tell what works: 503 when no engine can be asked (in Chinese: ?lang=zh). 搜索与对话是否可用。"""
-        chinese = request.query_params.get("lang") == "zh"
+        """Tell what works: 503 when no engine can be asked. 搜索与对话是否可用。"""
+        language = reader_language(request.scope)
         # Without any engine for the web, the statutes on this machine may still be searched.
         taking_part = await service.available() or await service.available(SearchType.REGULATION)
         states = {status.name: status for status in await service.status() if status.name in taking_part}
         resting = [status for status in states.values() if status.state == "resting"]
         down = len(resting) == len(states)
         problem = await service.disabled()
-        reasons = [problem.message] if problem else [f"{one.name}: {one.reason}" for one in resting]
-        fixes = [problem.fix] if problem else [one.fix for one in resting if one.fix]
+        problems = [problem] if problem else [_resting(one) for one in resting]
         database = await state.database_problem()
-        if database is not None:
-            reasons.append(database.message)
-            fixes.append(database.fix)
+        problems += [database] if database else []
         data = {
-            "status": "down" if down else "degraded" if reasons else "ok",
+            "status": "down" if down else "degraded" if problems else "ok",
             "version": __version__,
             "engines": {name: status.state for name, status in states.items()},
-            "message": "; ".join(reasons),
-            "fix": " ".join(dict.fromkeys(fixes)),
-            "findings": await state.findings(chinese=chinese),
+            **_told(problems, language),
+            "findings": await state.findings(language),
         }
-        return json_answer(data, HTTPStatus.SERVICE_UNAVAILABLE if down else HTTPStatus.OK)
+        return json_answer(data, HTTPStatus.SERVICE_UNAVAILABLE if down else HTTPStatus.OK, language=language)
 
     @router.get(
         "/metrics",
@@ -124,5 +149,35 @@ def api_router(backend: Backend) -> APIRouter:
     return router
 
 
-def _engine(status: EngineStatus) -> dict[str, object]:
-    return {key: getattr(status, name) for name, key in _ENGINE_KEYS.items()}
+def engine_shape(status: EngineStatus, language: Language) -> dict[str, Any]:
+    """Return how an engine stands in its JSON shape: facts for programs, and words in a language."""
+    words = status.wording(language)
+    data: dict[str, Any] = {key: getattr(status, name) for name, key in _ENGINE_KEYS.items()}
+    return data | {"reason": words.what, "fix": words.fix, **(status.fact.to_dict() if status.fact else _NO_FACT)}
+
+
+def _resting(status: EngineStatus) -> SearchError:
+    return SearchError(status.fact or said(""), engine=status.name, fix=status.remedy or "", commands=status.commands)
+
+
+def _told(problems: Sequence[SearchError], language: Language) -> dict[str, Any]:
+    """Return what is wrong and what to do: in one text each, and one by one."""
+    words = [problem.wording(language) for problem in problems]
+    named = [titled(problem.engine, each.what, language) for problem, each in zip(problems, words, strict=True)]
+    return {
+        "message": language.between.join(named),
+        "fix": language.after_sentence.join(dict.fromkeys(each.fix for each in words if each.fix)),
+        "problems": [problem_shape(problem, language) for problem in problems],
+    }
+
+
+def problem_shape(problem: SearchError, language: Language) -> dict[str, Any]:
+    """Return what keeps something from working in its JSON shape."""
+    words = problem.wording(language)
+    return {
+        "engine": problem.engine or "",
+        **problem.fact.to_dict(),
+        "message": words.what,
+        "fix": words.fix,
+        "commands": list(problem.commands),
+    }

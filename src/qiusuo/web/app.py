@@ -27,12 +27,12 @@ from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.guard import Guard, known_hosts
 from qiusuo.web.errors import CLIENT_GONE, Refusal
 from qiusuo.web.metrics import Metrics
-from qiusuo.web.openai.errors import refusal_shape
-from qiusuo.web.route import json_answer
+from qiusuo.web.openai.errors import refused
 from qiusuo.web.schemas import error_responses
 from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_route
 from qiusuo.web.static.page import page_routes
+from qiusuo.words import Fact
 
 ROUTERS: Final = (api_router, searxng_router, tavily_router)
 
@@ -178,15 +178,22 @@ async def _http_error(request: Request, error: Exception) -> Response:
     """Answer what the framework itself refuses: unknown paths, wrong methods."""
     if not isinstance(error, HTTPException):
         raise error
-    refusal = Refusal(HTTPStatus(error.status_code), f"{error.detail}.")
-    return json_answer(refusal_shape(refusal, request.url.path), refusal.http_status, error.headers)
+    status = HTTPStatus(error.status_code)
+    match status:
+        case HTTPStatus.NOT_FOUND:
+            fact = Fact("web.no_such_address")
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            fact = Fact("web.no_such_method", method=request.method)
+        case _:
+            fact = Fact("web.http_error", status=status.value, words=f"{error.detail}.")
+    return refused(Refusal(status, fact, headers=error.headers), request.scope)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     """Answer what the guard refuses in the middle of a request: a body that grows too large."""
     if not isinstance(error, Refusal):
         raise error
-    return json_answer(refusal_shape(error, request.url.path), error.http_status, error.headers)
+    return refused(error, request.scope)
 
 
 async def _gone(_request: Request, _error: Exception) -> Response:
@@ -194,7 +201,7 @@ async def _gone(_request: Request, _error: Exception) -> Response:
     return Response(status_code=CLIENT_GONE)
 
 
-async def _broken(_request: Request, _error: Exception) -> Response:
+async def _broken(request: Request, _error: Exception) -> Response:
     """Answer after a fault of ours, which the server logs; its text is nobody else's business."""
-    refusal = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "The server has a fault.", fix="Its log tells more; report it.")
-    return json_answer(refusal.to_dict(), refusal.http_status, {"X-Content-Type-Options": "nosniff"})
+    headers = {"X-Content-Type-Options": "nosniff"}
+    return refused(Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, Fact("web.fault"), headers=headers), request.scope)

@@ -22,6 +22,7 @@ from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.route import user_of
+from qiusuo.words import Fact
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Backend:
             ServerBusy: it has.
         """
         if self.life.stopping:
-            raise ServerBusy("The server is being stopped.", fix="Try again in a moment.", retry_after=RETRY_SECONDS)
+            raise ServerBusy(Fact("web.stopping"), retry_after=RETRY_SECONDS)
 
     async def search(self, request: Request, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """Search on behalf of the request's user; stops when the client hangs up."""

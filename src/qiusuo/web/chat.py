@@ -20,20 +20,25 @@ from starlette.routing import Route
 
 from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
+from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
+from qiusuo.chat.telling import told
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
 from qiusuo.models import SearchType
 from qiusuo.server_settings import is_loopback
 from qiusuo.service import EngineStatus
+from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.errors import headers_of, status_of
+from qiusuo.web.language import language_headers, reader_language, wished_language
 from qiusuo.web.route import json_answer, read_body, user_of
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
@@ -42,20 +47,7 @@ PAGE_LENGTH: Final = 50
 """Turns or conversations in one answer, where a request does not say how many."""
 EVENT_STREAM: Final = "text/event-stream"
 _STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-EXAMPLES: Final = {
-    "zh": (
-        "Python 3.14 有什么新变化？",
-        "民法典第577条怎么规定？",
-        "劳动合同的试用期最长多久？",
-        "SearXNG 怎样启用 JSON 格式？",
-    ),
-    "en": (
-        "What is new in Python 3.14?",
-        "How do I enable JSON output in SearXNG?",
-        "Which EU countries use the euro?",
-        "What is reciprocal rank fusion?",
-    ),
-}
+EXAMPLES: Final = (Fact("example.first"), Fact("example.second"), Fact("example.third"), Fact("example.fourth"))
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -143,8 +135,9 @@ class ChatRoutes:
         ]
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
 
-    async def config(self, _request: Request) -> Response:
+    async def config(self, request: Request) -> Response:
         """Tell what the page shows of the set-up: model, engines, examples."""
+        language = reader_language(request.scope)
         service = self.backend.service
         # Without any engine for the web, the statutes on this machine may still be searched.
         taking_part = await service.available() or await service.available(SearchType.REGULATION)
@@ -157,18 +150,19 @@ class ChatRoutes:
                 "search": {
                     "available": problem is None,
                     "engine": {"name": in_use.name, "label": in_use.label} if in_use else None,
-                    "problem": {"message": problem.message, "fix": problem.fix} if problem else None,
+                    "problem": problem_shape(problem, language) if problem else None,
                 },
-                "engines": [_engine(status) for status in statuses if status.state != "missing"],
-                "examples": EXAMPLES,
+                "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
+                "examples": {tongue: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
-            }
+            },
+            language=language,
         )
 
     async def list_sessions(self, request: Request) -> Response:
         """List the conversations of the user."""
-        query = request.query_params
+        query, language = request.query_params, reader_language(request.scope)
         store = self.conversations.store
         found = await store.page(
             owner_of(request),
@@ -179,12 +173,13 @@ class ChatRoutes:
         limits = store.limits
         return json_answer(
             {
-                "sessions": [info.to_dict() for info in found.sessions],
+                "sessions": [info.to_dict(language) for info in found.sessions],
                 "more": found.more,
                 "total": found.total,
                 "most": limits.sessions,
                 "whenFull": "delete_oldest" if limits.oldest_make_room else "refuse",
-            }
+            },
+            language=language,
         )
 
     async def create(self, request: Request) -> Response:
@@ -194,7 +189,9 @@ class ChatRoutes:
         self._check_engine(settings)
         info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
         removed = [{"id": one.id, "title": one.title} for one in info.removed]
-        return json_answer({**info.to_dict(), "turns": [], "removed": removed}, HTTPStatus.CREATED)
+        language = reader_language(request.scope)
+        data = {**info.to_dict(language), "turns": [], "removed": removed}
+        return json_answer(data, HTTPStatus.CREATED, language=language)
 
     async def show(self, request: Request) -> Response:
         """Return a conversation with its last turns, or those next to one; a turn that runs here as it stands."""
@@ -202,7 +199,7 @@ class ChatRoutes:
         query = request.query_params
         before, after = query.get("before"), query.get("after")
         if before is not None and after is not None:
-            raise InvalidQuery("Turns are wanted before one and after another.", fix="Name one of the two.")
+            raise InvalidQuery(Fact("web.before_and_after"))
         with suppress(SearchError):  # what could not be saved may be by now; where not, reading tells why
             await self.conversations.settle(owner, session)
         store = self.conversations.store
@@ -212,9 +209,10 @@ class ChatRoutes:
         shown = []
         for record in page.turns:
             live = self.conversations.live(owner, session, record.id)
-            shown.append((live.record if live else record).to_dict())
+            shown.append(_turn((live.record if live else record), wished_language(request.scope)))
         counts = {"earlier": page.earlier, "later": page.later, "total": page.total, "most": store.limits.turns}
-        return json_answer({**info.to_dict(), "turns": shown, **counts})
+        language = reader_language(request.scope)
+        return json_answer({**info.to_dict(language), "turns": shown, **counts}, language=language)
 
     async def change(self, request: Request) -> Response:
         """Rename a conversation or change its settings; the answer is the true state."""
@@ -224,7 +222,8 @@ class ChatRoutes:
             known = (await self.conversations.store.get(owner, session)).settings
             self._check_engine(known.changed(body.settings))
         info = await self.conversations.store.change(owner, session, title=body.title, settings=body.settings)
-        return json_answer(info.to_dict())
+        language = reader_language(request.scope)
+        return json_answer(info.to_dict(language), language=language)
 
     async def delete(self, request: Request) -> Response:
         """End a conversation."""
@@ -243,13 +242,13 @@ class ChatRoutes:
             language=body.language,
             user=user_of(request),
         )
-        return event_stream(live)
+        return event_stream(live, wished_language(request.scope))
 
     async def events(self, request: Request) -> Response:
         """Join a turn that is running, from the event that was seen last."""
         live = self._live(request)
         seen = request.headers.get("last-event-id") or request.query_params.get("after")
-        return event_stream(live, _number(seen, -1))
+        return event_stream(live, wished_language(request.scope), _number(seen, -1))
 
     async def stop(self, request: Request) -> Response:
         """Stop a turn."""
@@ -262,13 +261,13 @@ class ChatRoutes:
         path = request.path_params
         live = self.conversations.live(owner_of(request), path["session"], path["turn"])
         if live is None:
-            raise SessionNotFound("This turn is not running here.", fix="Load the conversation: it has the answer.")
+            raise SessionNotFound(Fact("web.turn_elsewhere"))
         return live
 
     def _check_engine(self, settings: ChatSettings) -> None:
         known = self.backend.service.engine_problems()
         if settings.engine is not None and settings.engine not in {*known, "native"}:
-            raise InvalidQuery(f"There is no engine named {settings.engine!r}.", fix="See GET /api/engines.")
+            raise InvalidQuery(Fact("web.unknown_engine", name=settings.engine))
 
 
 def answered(handler: Handler) -> Handler:
@@ -278,17 +277,23 @@ def answered(handler: Handler) -> Handler:
         try:
             return await handler(request)
         except SearchError as error:
-            return json_answer(error.to_dict(), status_of(error), headers_of(error))
+            language = reader_language(request.scope)
+            return json_answer(error.to_dict(language), status_of(error), headers_of(error), language=language)
 
     return answer
 
 
-def event_stream(live: LiveTurn, after: int = -1) -> StreamingResponse:
-    """Return the events of a turn as server-sent events; who hangs up stops nothing."""
-    return StreamingResponse(_server_sent(live, after), media_type=EVENT_STREAM, headers=_STREAM_HEADERS)
+def event_stream(live: LiveTurn, wished: Language | None, after: int = -1) -> StreamingResponse:
+    """Return the events of a turn as server-sent events; who hangs up stops nothing.
+
+    They are told in the language that was asked for, else in that of the turn.
+    """
+    language = wished or Language(live.record.language)
+    headers = {**_STREAM_HEADERS, **language_headers(language)}
+    return StreamingResponse(_server_sent(live, after, language), media_type=EVENT_STREAM, headers=headers)
 
 
-async def _server_sent(live: LiveTurn, after: int) -> AsyncIterator[bytes]:
+async def _server_sent(live: LiveTurn, after: int, language: Language) -> AsyncIterator[bytes]:
     batches = live.follow(after)
     pending: asyncio.Task[list[Numbered]] | None = None
     try:
@@ -300,7 +305,7 @@ async def _server_sent(live: LiveTurn, after: int) -> AsyncIterator[bytes]:
                 continue
             batch, pending = pending, None
             try:
-                yield b"".join(_event(number, event.to_dict()) for number, event in batch.result())
+                yield b"".join(_event(number, event.to_dict(language)) for number, event in batch.result())
             except StopAsyncIteration:
                 return
     finally:
@@ -327,14 +332,8 @@ def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -
     return next((status for status in ready if status.state == "ready"), ready[0] if ready else None)
 
 
-def _engine(status: EngineStatus) -> dict[str, Any]:
-    return {
-        "name": status.name,
-        "label": status.label,
-        "state": status.state,
-        "reason": status.reason,
-        "fix": status.fix,
-    }
+def _turn(record: TurnRecord, wished: Language | None) -> dict[str, Any]:
+    return told(record.to_dict(), wished or Language(record.language))
 
 
 def _count(query: QueryParams, name: str, otherwise: int) -> int:
@@ -345,7 +344,7 @@ def _count(query: QueryParams, name: str, otherwise: int) -> int:
     """
     text = query.get(name)
     if text is not None and not (text.isdecimal() and len(text) < 10):  # noqa: PLR2004 - fits any database
-        raise InvalidQuery(f"{name} is not a whole number of at most nine digits.", fix=f"Correct {name}.")
+        raise InvalidQuery(Fact("web.not_a_number", name=name))
     return otherwise if text is None else int(text)
 
 

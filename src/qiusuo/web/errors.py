@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,
@@ -24,7 +22,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Outcome
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language
 
 CLIENT_GONE: Final = 499
 """What nginx writes down for a client that hung up; nobody receives it."""
@@ -37,9 +35,9 @@ class Refusal(SearchError):
     """The server itself does not do what a request asks; no search was made."""
 
     def __init__(
-        self, status: HTTPStatus, message: str, *, fix: str = "", headers: Mapping[str, str] | None = None
+        self, status: HTTPStatus, fact: Fact | str, *, fix: Fact | str = "", headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(message, fix=fix, status=status)
+        super().__init__(fact, fix=fix, status=status)
         self.http_status = status
         self.headers = dict(headers or {})
 
@@ -81,10 +79,14 @@ def headers_of(error: SearchError) -> dict[str, str]:
     return {} if error.retry_after is None else {"Retry-After": str(max(math.ceil(error.retry_after), 1))}
 
 
-def invalid_body(error: ValidationError) -> InvalidQuery:
-    """Say what is wrong with a request's JSON, field by field, without repeating what was sent."""
-    problems = "; ".join(
-        ": ".join(part for part in (".".join(str(step) for step in problem["loc"]), problem["msg"]) if part)
-        for problem in error.errors(include_url=False, include_input=False, include_context=False)[:5]
+def in_one_line(error: SearchError, language: Language) -> str:
+    """Return all that everybody may read of an error, for clients that show one text."""
+    words = error.wording(language)
+    return language.after_sentence.join(
+        text for text in (titled(error.engine, words.what, language), words.fix) if text
     )
-    return InvalidQuery(f"The request's body is not valid: {problems}.", fix="Its schema is in /openapi.json.")
+
+
+def titled(title: str | None, what: str, language: Language) -> str:
+    """Return what is told with its subject before it, where there is one."""
+    return Fact("web.titled", title=title, what=what).text(language) if title else what

@@ -13,7 +13,7 @@ from qiusuo.doctor.findings import Finding
 from qiusuo.errors import SearchError, Unavailable
 from qiusuo.pipeline.flights import Flights
 from qiusuo.web.backend import Backend
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language
 
 LASTS: Final = 5.0
 PROBE_LASTS: Final = 1.0
@@ -31,7 +31,7 @@ class Health:
         self._probes: Flights[SearchError | None] = Flights()
         self._probed: tuple[float, SearchError | None] | None = None
 
-    async def findings(self, *, chinese: bool = False) -> list[dict[str, Any]]:
+    async def findings(self, language: Language = Language.ENGLISH) -> list[dict[str, Any]]:
         """Return warnings and problems of the set-up in their JSON shape, without the places of files and hosts."""
         known = self._known
         if known is None or self._clock() - known[0] > LASTS:
@@ -42,7 +42,7 @@ class Health:
         if "conversations" in self._backend.parts:  # its own connection knows better than a look from outside
             found = [finding for finding in found if not finding.code.startswith("database.")]
             found += [database_failed(database)] if database else []
-        return [finding.public().to_dict(Language.CHINESE if chinese else Language.ENGLISH) for finding in found]
+        return [finding.public().to_dict(language) for finding in found]
 
     async def database_problem(self) -> SearchError | None:
         """Return why conversations cannot be written, None where they can or there are none."""
@@ -68,8 +68,7 @@ class Health:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self._backend.parts["conversations"].store.probe()
         except TimeoutError:
-            words = f"The database of conversations gives no answer within {ANSWER_SECONDS:g} s."
-            return Unavailable(words, fix="Start it, or correct QIUSUO_DATABASE_URL.")
+            return Unavailable(Fact("web.database_silent", seconds=ANSWER_SECONDS))
         except SearchError as error:
             return error
         return None

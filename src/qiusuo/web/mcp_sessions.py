@@ -22,7 +22,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from qiusuo.web.entrance.auth import bearer_token
 from qiusuo.web.errors import Refusal
-from qiusuo.web.route import json_answer
+from qiusuo.web.openai.errors import refused
+from qiusuo.words import Fact
 
 _SESSION: Final = MCP_SESSION_ID_HEADER.encode()
 _VERSION: Final = MCP_PROTOCOL_VERSION_HEADER.encode()
@@ -73,8 +74,7 @@ class Sessions:
         if session is not None and session.key != mine.key:
             session = None
         if _opens(scope, headers) and not await self._make_room(user):
-            refusal = _too_many()
-            await json_answer(refusal.to_dict(), refusal.http_status, refusal.headers)(scope, receive, send)
+            await refused(_too_many(), scope)(scope, receive, send)
             return
 
         async def watched(message: Message) -> None:
@@ -157,7 +157,6 @@ async def _unheard(_message: Message) -> None:
 def _too_many() -> Refusal:
     return Refusal(
         HTTPStatus.TOO_MANY_REQUESTS,
-        "Too many MCP sessions are open, and each is in use.",
-        fix="Close some of them (DELETE /mcp with their Mcp-Session-Id), or wait until they end.",
+        Fact("web.mcp_sessions"),
         headers={"Retry-After": "60"},
     )

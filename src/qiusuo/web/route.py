@@ -18,7 +18,10 @@ from starlette.responses import Response
 from qiusuo.errors import SearchError
 from qiusuo.web.entrance.auth import unauthorized
 from qiusuo.web.entrance.hangup import ClientGone
-from qiusuo.web.errors import CLIENT_GONE, headers_of, invalid_body, status_of
+from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
+from qiusuo.web.invalid import invalid_body
+from qiusuo.web.language import language_headers, reader_language
+from qiusuo.words import Language
 
 B_ = TypeVar("B_", bound=BaseModel)
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -27,12 +30,15 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _NOT_KEPT: Final = {"Cache-Control": "no-store"}
 
 
-def json_answer(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return ``data`` as a JSON response."""
+def json_answer(
+    data: Any, status: int = 200, headers: Mapping[str, str] | None = None, *, language: Language | None = None
+) -> Response:
+    """Return ``data`` as a JSON response; ``language`` is that of the words in it, where there are any."""
+    told = language_headers(language) if language else {}
     return Response(
         orjson.dumps(data),
         status,
-        {**_NOT_KEPT, **headers} if headers else _NOT_KEPT,
+        {**_NOT_KEPT, **told, **(headers or {})},
         media_type="application/json",
     )
 
@@ -51,9 +57,9 @@ class LeanRoute(APIRoute):
     """
 
     @staticmethod
-    def error_shape(error: SearchError) -> dict[str, Any]:
+    def error_shape(error: SearchError, language: Language) -> dict[str, Any]:
         """Return the JSON of an error."""
-        return error.to_dict()
+        return error.to_dict(language)
 
     def get_route_handler(self) -> Handler:
         endpoint: Callable[..., Coroutine[Any, Any, Response]] = self.endpoint
@@ -66,7 +72,8 @@ class LeanRoute(APIRoute):
                     return await endpoint(request)
                 return await endpoint(request, await read_body(request, kind))
             except SearchError as error:
-                return json_answer(shape(error), status_of(error), headers_of(error))
+                language = reader_language(request.scope)
+                return json_answer(shape(error, language), status_of(error), headers_of(error), language=language)
             except ClientGone:
                 return Response(status_code=CLIENT_GONE)
 

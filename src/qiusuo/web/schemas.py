@@ -10,6 +10,8 @@ from pydantic.alias_generators import to_camel
 from qiusuo.models import Freshness, Outcome, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
 
+CODE = "What is so, for programs; texts in both languages belong to it. `said`: somebody else's own words."
+VALUES = "What the text is filled in with."
 EngineName = Annotated[str, Field(min_length=1, max_length=50)]
 Domains = Annotated[tuple[Annotated[str, Field(min_length=1, max_length=253)], ...], Field(max_length=100)]
 
@@ -60,6 +62,13 @@ class ResultAnswer(CamelModel):
     engines: list[str] = Field([], description="Who found it.")
 
 
+class FactAnswer(CamelModel):
+    """What is so, for programs: the words beside it are told of it, in the language of the request."""
+
+    code: str
+    values: dict[str, Any] = {}
+
+
 class AttemptAnswer(CamelModel):
     """One line of the receipt."""
 
@@ -67,10 +76,15 @@ class AttemptAnswer(CamelModel):
     outcome: Outcome
     ms: int
     reason: str = ""
+    code: str = Field("", description=CODE)
+    values: dict[str, Any] = Field({}, description=VALUES)
     fix: str = ""
+    remedy: FactAnswer | None = Field(None, description="What `fix` tells, where it does not belong to `code`.")
     retry_after: float | None = None
     skipped: bool = Field(False, description="No request was made.")
     notes: list[str] = Field([], description="What the engine could not honour or left out.")
+    noted: list[FactAnswer] = Field([], description="What `notes` tell.")
+    commands: list[str] = Field([], description="Commands that help.")
 
 
 class SearchAnswer(CamelModel):
@@ -92,9 +106,12 @@ class ErrorAnswer(CamelModel):
 
     error: str = Field(description="The kind of error.")
     message: str
+    code: str = Field(description=CODE)
+    values: dict[str, Any] = Field(description=VALUES)
     outcome: Outcome | None = None
     engine: str | None = None
     fix: str = ""
+    commands: list[str] = Field([], description="Commands that help.")
     retry_after: float | None = Field(None, description="Seconds to wait.")
     attempts: list[AttemptAnswer] = Field([], description="The receipt, where every engine failed.")
 
@@ -108,7 +125,10 @@ class EngineAnswer(CamelModel):
         description="`ready`, `resting` (it has failed and is left alone), `idle` (only when named) or `missing`."
     )
     reason: str
+    code: str = Field(description=CODE)
+    values: dict[str, Any] = Field(description=VALUES)
     fix: str
+    commands: list[str] = Field(description="Commands that help.")
     retry_after: float | None
     quota: int | None
     quota_used: int | None
@@ -127,7 +147,8 @@ class FindingAnswer(CamelModel):
     """One thing that is wrong with the set-up, and what to do."""
 
     check: str
-    code: str
+    code: str = Field(description=CODE)
+    values: dict[str, Any] = Field(description=VALUES)
     level: str = Field(description="`warning` or `problem`.")
     what: str
     why: str
@@ -135,6 +156,17 @@ class FindingAnswer(CamelModel):
     commands: list[str]
     guide: str
     docs_url: str
+
+
+class ProblemAnswer(CamelModel):
+    """What keeps something from working."""
+
+    engine: str = Field(description="The engine that rests; empty where it is something else.")
+    code: str = Field(description=CODE)
+    values: dict[str, Any] = Field(description=VALUES)
+    message: str
+    fix: str
+    commands: list[str] = Field(description="Commands that help.")
 
 
 class ReadyAnswer(CamelModel):
@@ -157,6 +189,9 @@ class HealthAnswer(CamelModel):
     engines: dict[str, str] = Field(description="The engines that take part, with their state.")
     message: str = ""
     fix: str = ""
+    problems: list[ProblemAnswer] = Field(
+        default_factory=list, description="What `message` and `fix` tell, one by one."
+    )
     findings: list[FindingAnswer] = Field(
         default_factory=list, description="What `qiusuo doctor` warns of, from the checks that ask nothing outside."
     )

@@ -36,38 +36,13 @@ from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.legal.recognising.asked import results_for
 from qiusuo.legal.recognising.recognise import looks_legal
+from qiusuo.words import Fact, Language
 
 WEB: Final = "web_search"
 LAW: Final = "regulationSearch"
 _MOST_SEARCHES: Final = 2
 _QUERY_CHARS: Final = 200
 
-_NOTE: Final = {
-    "zh": "（没有配置语言模型：以上是从搜索结果中摘录的原句。要得到完整的回答，请设置 QIUSUO_MODEL，例如 "
-    "`QIUSUO_MODEL=ollama:qwen3` 或 `QIUSUO_MODEL=deepseek:deepseek-chat`，见文档。）",
-    "en": "(No language model is configured: these are sentences quoted from the search results. For full answers set "
-    "QIUSUO_MODEL, such as `QIUSUO_MODEL=ollama:qwen3` or `QIUSUO_MODEL=openai:gpt-5.5`; see the docs.)",
-}
-_LEAD: Final = {"zh": "根据搜索结果：", "en": "From the search results:"}
-_NOTHING: Final = {
-    "zh": "没有配置语言模型，也没有可以引用的搜索结果，所以回答不了这个问题。可以打开联网搜索、换个说法再问，"
-    "或设置 QIUSUO_MODEL（例如 `QIUSUO_MODEL=ollama:qwen3`）来使用语言模型。",
-    "en": "There is no language model, and no search result to quote from, so this question cannot be answered. Switch "
-    "search on, ask in other words, or set QIUSUO_MODEL (such as `QIUSUO_MODEL=ollama:qwen3`) to use a language model.",
-}
-_FOUND_NOTHING: Final = {
-    "zh": "没有配置语言模型，这次也没有搜到可以引用的内容，所以回答不了这个问题。可以换个说法再问，"
-    "或设置 QIUSUO_MODEL（例如 `QIUSUO_MODEL=ollama:qwen3`）来使用语言模型。",
-    "en": "There is no language model, and this search found nothing to quote from, so it cannot be answered. "
-    "Ask in other words, or set QIUSUO_MODEL (such as `QIUSUO_MODEL=ollama:qwen3`) to use a language model.",
-}
-_MORE: Final = {"zh": "（另有 {count} 条没有摘录，见来源。）", "en": "({count} more are not quoted; see the sources.)"}
-_TALK: Final = {
-    "zh": "你好，我是求索。现在没有配置语言模型，我会搜索，并摘录搜索结果中最相关的句子、注明出处。请直接提问。"
-    "要得到完整的回答，请设置 QIUSUO_MODEL（例如 `QIUSUO_MODEL=ollama:qwen3`）。",
-    "en": "Hello, this is Qiusuo. No language model is configured, so I search and quote the best matching sentences "
-    "with their sources. Just ask. For full answers set QIUSUO_MODEL (such as `QIUSUO_MODEL=ollama:qwen3`).",
-}
 _SMALL_TALK: Final = re.compile(
     r"(?:你好|您好|大家好|嗨|哈喽|在吗|早上好|早安|下午好|晚上好|晚安|谢谢(?:你|您)?|多谢|感谢|辛苦了|再见|拜拜|好的|嗯+|ok|okay|"
     r"你是谁|你叫什么(?:名字)?|你(?:能|会|可以)(?:做|干)?(?:些)?什么|介绍一下(?:你)?自己|你是什么模型|"
@@ -96,7 +71,7 @@ _FAILED: Final = re.compile(r"^\s*(?:搜索失败|Search failed|Error\b|联网�
 
 def no_model_note(language: str) -> str:
     """Return the line that says that no language model is configured, and how to add one (``zh`` or ``en``)."""
-    return _NOTE["zh" if language == CHINESE else "en"]
+    return Fact("llm.quoted").text(Language.CHINESE if language == CHINESE else Language.ENGLISH)
 
 
 class ExtractiveModel(BaseChatModel):
@@ -183,18 +158,19 @@ class ExtractiveModel(BaseChatModel):
     def _answer(self, asked: _Asked) -> Iterator[str]:
         language = language_of(asked.question)
         if not asked.sources:
-            silent = _FOUND_NOTHING if asked.searched else _NOTHING
-            otherwise = (_TALK if _SMALL_TALK.fullmatch(asked.question.strip()) else silent)[language]
+            silent = Fact("llm.found_nothing") if asked.searched else Fact("llm.nothing")
+            talk = _SMALL_TALK.fullmatch(asked.question.strip())
+            otherwise = (Fact("llm.hello") if talk else silent).text(language)
             yield _remark(asked.said, language) or otherwise
             return
         quotes = best_quotes(asked.question, asked.sources)
         if len(quotes) == 1:
             yield quotes[0].cited
         else:
-            yield f"{_LEAD[language]}\n"
+            yield f"{Fact('llm.lead').text(language)}\n"
             yield from (f"\n- {quote.cited}" for quote in quotes)
         missing = articles_left_out(asked.question, asked.sources, quotes)
-        yield f"\n\n{_MORE[language].format(count=missing)}" if missing else ""
+        yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
         quoted = "".join(quote.text for quote in quotes)
         if remark := _remark([said for said in asked.said if said not in quoted], language):
             yield f"\n\n{remark}"

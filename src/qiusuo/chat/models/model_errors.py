@@ -28,6 +28,7 @@ from qiusuo.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from qiusuo.words import Fact
 
 # A server that asks for no more than this is asked once more; with a longer wait the reader is told instead.
 _SHORT_WAIT: Final = 3.0
@@ -150,8 +151,7 @@ async def _once(
                 last.see(chunk)
                 yield chunk
     except TimeoutError:
-        message = f"No word from the model for {idle_timeout:g} s."
-        raise ModelTimeout(message, engine=model, fix="Try again, or raise QIUSUO_MODEL_TIMEOUT.") from None
+        raise ModelTimeout(Fact("llm.silent", seconds=idle_timeout), engine=model) from None
     except Exception as error:  # noqa: BLE001 - every package has its own; all are translated
         raise translated(error, model) from None
     last.check(model)
@@ -176,11 +176,11 @@ class _End:
 
     def check(self, model: str) -> None:
         if self._refusal or self._finish.lower() in _REFUSALS:
-            said = f": {quoted(self._refusal)}" if self._refusal else " (content filter)."
-            raise ModelRejected(f"The model refused to answer{said}", engine=model, fix="Try other words.")
+            words = Fact("llm.said", words=quoted(self._refusal)) if self._refusal else Fact("llm.content_filter")
+            raise ModelRejected(Fact("llm.refused", said=words), engine=model)
         # A server that closes in the middle, in good order, is known by nothing else. Responses have a status instead.
         if not self._any or (self._openai and not self._finish):
-            raise ModelBroken("The answer broke off.", engine=model, fix="Try again.")
+            raise ModelBroken(Fact("llm.broke_off"), engine=model)
 
 
 def _by_meaning(facts: Facts, model: str) -> ModelError | None:
@@ -192,16 +192,15 @@ def _by_meaning(facts: Facts, model: str) -> ModelError | None:
         or facts.codes & _OVERFLOW_CODES
         or (told and _OVERFLOW.search(facts.words))
     ):
-        message = f"The conversation is too long for the model: {quoted(facts.words)}"
-        return ContextOverflow(message, fix="Begin a new conversation, or set QIUSUO_MODEL_CONTEXT.", **common)
+        return ContextOverflow(Fact("llm.too_long", words=quoted(facts.words)), **common)
     if facts.names & _FILTER_NAMES or facts.codes & _FILTER_CODES or (told and _FILTERED.search(facts.words)):
-        return ModelRejected(f"The provider's filter refused: {quoted(facts.words)}", fix="Try other words.", **common)
+        return ModelRejected(Fact("llm.filtered", words=quoted(facts.words)), **common)
     if told and _BAD_KEY.search(facts.words):
         return _auth(common)
     if facts.status in {400, 402, 403, 429, None} and (
         _NO_CREDIT.search(facts.words) or _NO_CREDIT.search(" ".join(facts.codes))
     ):
-        return ModelRateLimited("The model's credit is used up.", fix="Top up the account of the provider.", **common)
+        return ModelRateLimited(Fact("llm.no_credit"), **common)
     return None
 
 
@@ -214,49 +213,44 @@ def _by_status(facts: Facts, model: str) -> ModelError | None:
     if status in {401, 403}:
         return _auth(common)
     if status in {402, 429}:
-        message = "The model's provider asks us to slow down" if status == 429 else "The model's credit is used up"  # noqa: PLR2004
-        return ModelRateLimited(f"{message} (HTTP {status}).", fix="Wait a moment.", retry_after=facts.wait, **common)
+        no_credit = Fact("llm.no_credit_http", status=status)
+        fact = no_credit if status == 402 else Fact("llm.slow_down_http", status=status)  # noqa: PLR2004
+        return ModelRateLimited(fact, retry_after=facts.wait, **common)
     if status == 404:  # noqa: PLR2004
-        fix = _pull(model) or "Check the model's name and QIUSUO_MODEL_BASE_URL."
         kind = ModelNotConfigured if facts.codes & {"model_not_found"} or _NO_MODEL.search(facts.words) else ModelBroken
-        return kind(f"The provider does not know the model or the address (HTTP 404): {said}", fix=fix, **common)
+        provider, _, name = model.partition(":")
+        if provider == "ollama":
+            common |= {"fix": Fact("llm.pull", name=name), "commands": [f"ollama pull {name}"]}
+        return kind(Fact("llm.unknown", words=said), **common)
     if status in {408, 504}:
-        return ModelTimeout(f"The model did not answer in time (HTTP {status}).", fix="Try again.", **common)
+        return ModelTimeout(Fact("llm.late_http", status=status), **common)
     if status >= 500:  # noqa: PLR2004
-        message = f"The model's provider has a problem (HTTP {status}): {said}"
-        return ModelUnavailable(message, fix="Try again later.", retry_after=facts.wait, **common)
+        return ModelUnavailable(Fact("llm.failed", status=status, words=said), retry_after=facts.wait, **common)
     if 300 <= status < 400:  # noqa: PLR2004
-        message = f"The model's address redirects (HTTP {status}), which is not followed."
-        return ModelBroken(message, fix="Set QIUSUO_MODEL_BASE_URL to the final address.", **common)
-    return ModelRejected(f"The provider refused the request (HTTP {status}): {said}", **common)
+        return ModelBroken(Fact("llm.redirect", status=status), **common)
+    return ModelRejected(Fact("llm.request_refused", status=status, words=said), **common)
 
 
 def _by_kind(error: Exception, facts: Facts, model: str) -> ModelError:
     """Read what is left: how the connection failed, or that nothing sensible came."""
     if isinstance(error, ImportError):
-        return ModelNotConfigured(f"A package is missing: {quoted(str(error))}", engine=model)
+        return ModelNotConfigured(Fact("llm.some_package_missing", words=quoted(str(error))), engine=model)
     every = facts.names | facts.causes
     # Between aiohttp and httpx every lost connection becomes a timeout.
     if not every & _LOST and any("Timeout" in name for name in every - {"PoolTimeout"}):
-        return ModelTimeout("The model did not answer in time.", engine=model, fix="Try again.")
+        return ModelTimeout(Fact("llm.late"), engine=model)
     if every & (_UNREACHABLE | _LOST):
-        fix = (
-            "Start it: ollama serve" if model.startswith("ollama:") else "Check that its server runs, and the address."
-        )
-        return ModelUnavailable("The model cannot be reached.", engine=model, fix=fix)
+        unreachable = Fact("llm.unreachable")
+        if model.startswith("ollama:"):
+            start = Fact("llm.start_ollama")
+            return ModelUnavailable(unreachable, engine=model, fix=start, commands=["ollama serve"])
+        return ModelUnavailable(unreachable, engine=model)
     if "api_key" in facts.words and "OpenAIError" in facts.names:
-        return ModelNotConfigured("The model has no key.", engine=model, fix="Set QIUSUO_MODEL_API_KEY.")
+        return ModelNotConfigured(Fact("llm.no_key"), engine=model)
     if isinstance(error, ValueError) or "APIResponseValidationError" in facts.names:
-        message = "The model's server gave an answer that makes no sense."
-        return ModelBroken(message, engine=model, fix="Check QIUSUO_MODEL_BASE_URL: is it the API (…/v1)?")
-    return ModelBroken(f"The answer broke off ({type(error).__name__}).", engine=model, fix="Try again.")
+        return ModelBroken(Fact("llm.nonsense"), engine=model)
+    return ModelBroken(Fact("llm.broke_off_by", fault=type(error).__name__), engine=model)
 
 
 def _auth(common: dict[str, Any]) -> ModelAuthFailed:
-    fix = "Check the key of the model's provider, or set QIUSUO_MODEL_API_KEY."
-    return ModelAuthFailed("The model's provider does not accept the key.", fix=fix, **common)
-
-
-def _pull(model: str) -> str:
-    provider, _, name = model.partition(":")
-    return f"Load it: ollama pull {name}" if provider == "ollama" else ""
+    return ModelAuthFailed(Fact("llm.key_refused"), **common)

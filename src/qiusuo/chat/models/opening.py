@@ -19,6 +19,7 @@ from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, Choice, choose, ready
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
 from qiusuo.loops import PerLoop
+from qiusuo.words import Fact
 
 # Google's package takes 0 for "as you like": one attempt is what it calls no retries.
 _ONE_ATTEMPT: Final = {"google_genai": 1}
@@ -127,11 +128,7 @@ def _unusable(error: Exception, choice: Choice) -> ModelNotConfigured:
     known = translated(error, choice.full)
     if isinstance(known, ModelNotConfigured):
         return known
-    return ModelNotConfigured(
-        f"The model cannot be set up ({type(error).__name__}).",
-        engine=choice.full,
-        fix="Check QIUSUO_MODEL and the provider's key.",
-    )
+    return ModelNotConfigured(Fact("llm.cannot_set_up", fault=type(error).__name__), engine=choice.full)
 
 
 def _searches(choice: Choice) -> bool:

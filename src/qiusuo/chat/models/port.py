@@ -90,7 +90,9 @@ class UnusableModel:
             ModelError: always.
         """
         # A fresh one each time: an exception that is raised again drags its old traceback along.
-        raise type(self._problem)(self._problem.message, engine=self._problem.engine, fix=self._problem.fix)
+        problem = self._problem
+        fix = problem.remedy or ""
+        raise type(problem)(problem.fact, engine=problem.engine, fix=fix, commands=problem.commands)
 
     async def aclose(self) -> None:
         """Do nothing."""

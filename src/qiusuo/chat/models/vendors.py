@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
+from qiusuo.words import Fact
 
 EXTRACTIVE: Final = "extractive"
 LOCAL: Final = "local"
 DEFAULT_CONTEXT: Final = 8192
-_DOCS: Final = "see docs/configuration.md"
 _GGUF: Final = b"GGUF"
 
 
@@ -195,8 +195,8 @@ def ready(choice: Choice) -> Choice:
 
 
 def _missing(package: str, wanted: str, model: str) -> ModelNotConfigured:
-    message = f"The model needs the package {package}, which is not installed."
-    return ModelNotConfigured(message, engine=model, fix=f"pip install {wanted}")
+    missing = Fact("llm.package_missing", package=package, wanted=wanted)
+    return ModelNotConfigured(missing, engine=model, commands=[f"pip install {wanted}"])
 
 
 def _check_file(path: Path, model: str) -> None:
@@ -204,14 +204,10 @@ def _check_file(path: Path, model: str) -> None:
         with path.open("rb") as file:
             begin = file.read(len(_GGUF))
     except OSError as error:
-        raise ModelNotConfigured(
-            f"The model file {path} cannot be read: {error.strerror}.",
-            engine=model,
-            fix="Set QIUSUO_MODEL to local:/path/to/model.gguf.",
-        ) from None
+        unreadable = Fact("llm.file_unreadable", path=str(path), words=error.strerror or "")
+        raise ModelNotConfigured(unreadable, engine=model) from None
     if begin != _GGUF:
-        message = f"{path} is no GGUF file."
-        raise ModelNotConfigured(message, engine=model, fix="Get the model in the format GGUF (llama.cpp).")
+        raise ModelNotConfigured(Fact("llm.no_gguf", path=str(path)), engine=model)
 
 
 def _split(full: str, *, compatible: bool) -> tuple[str, str]:
@@ -227,12 +223,8 @@ def _split(full: str, *, compatible: bool) -> tuple[str, str]:
         found = next((owner for beginning, owner in _BEGINNINGS if full.lower().startswith(beginning)), "")
         if found and not colon:
             return found, full
-    known = ", ".join([*dict.fromkeys(vendor.name for vendor in VENDORS.values()), *PACKAGES, LOCAL, EXTRACTIVE])
-    raise ModelNotConfigured(
-        f"QIUSUO_MODEL names no provider that is known: {full}.",
-        engine=full,
-        fix=f"Write provider:name, for instance ollama:qwen3 or deepseek:deepseek-chat. Known: {known}.",
-    )
+    known = [*dict.fromkeys(vendor.name for vendor in VENDORS.values()), *PACKAGES, LOCAL, EXTRACTIVE]
+    raise ModelNotConfigured(Fact("llm.unknown_provider", name=full, known=known), engine=full)
 
 
 def _address(vendor: Vendor, settings: Settings) -> str:
@@ -243,11 +235,8 @@ def _address(vendor: Vendor, settings: Settings) -> str:
         return _ollama(given)
     address = given or vendor.base_url
     if not address:
-        raise ModelNotConfigured(
-            f"The address of {vendor.label} is not set.",
-            engine=vendor.name,
-            fix=f"Set QIUSUO_MODEL_BASE_URL, for instance {vendor.example}.",
-        )
+        missing = Fact("llm.needs_address", label=vendor.label, example=vendor.example)
+        raise ModelNotConfigured(missing, engine=vendor.name)
     return address.rstrip("/")
 
 
@@ -267,9 +256,5 @@ def _key(vendor: Vendor, settings: Settings) -> str:
     found = next((value for name in vendor.keys if (value := settings.env(name))), "")
     if found or not vendor.needs_key:
         return found
-    variable = vendor.keys[0]
-    raise ModelNotConfigured(
-        f"{vendor.label} needs a key, and {variable} is not set.",
-        engine=vendor.name,
-        fix=f"Set {variable} or QIUSUO_MODEL_API_KEY ({_DOCS}).",
-    )
+    missing = Fact("llm.needs_key", label=vendor.label, variable=vendor.keys[0])
+    raise ModelNotConfigured(missing, engine=vendor.name)

@@ -10,15 +10,15 @@ from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
-from qiusuo.chat.chinese import in_chinese
 from qiusuo.chat.events import Delta, Done, Event, TurnRecord
 from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.notices import notice
-from qiusuo.chat.turns.prompts import CHINESE
+from qiusuo.chat.turns.prompts import language_of
 from qiusuo.errors import SearchError, SessionBusy
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -120,10 +120,8 @@ class LiveTurn:
 
     def _save_later(self, ended: Ended, error: Exception | None = None) -> None:
         self._unsaved.add(ended)
-        told = (error.message, error.fix) if isinstance(error, SearchError) else ("", "")
-        language = self._turn.language
-        detail, fix = (in_chinese(each) if language == CHINESE else each for each in told)
-        self._tell(notice("not_saved", language, level="error", detail=detail, fix=fix))
+        reason = error.told if isinstance(error, SearchError) else None
+        self._tell(notice("not_saved", "error", reason=reason))
 
 
 class Conversations:
@@ -172,7 +170,8 @@ class Conversations:
             info = await self.store.get(owner, session)
             ask = Ask(question, info.settings, language, user)
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
-            memory = await self.store.begin_turn(owner, session, TurnRecord(ask.id, question), replaces=replaces)
+            record = TurnRecord(ask.id, question, language=language_of(question, language))
+            memory = await self.store.begin_turn(owner, session, record, replaces=replaces)
             live = LiveTurn(self.chat.turn(ask, memory), owner, session, self._unsaved)
         except BaseException:  # whatever it is, a hang-up too, no turn has begun
             self.places.give_back(owner)
@@ -203,8 +202,7 @@ class Conversations:
             raise
         except Exception:  # a fault of the store: the turn is tried again, and must not be asked over
             logger.exception("a turn is not saved yet")
-            message = "The last turn of this conversation is not saved yet."
-            raise SessionBusy(message, fix="Try again in a moment.") from None
+            raise SessionBusy(Fact("session.not_saved_yet")) from None
 
     @property
     def answering(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 
 from qiusuo.errors import ServerBusy, TooManyAtOnce
 from qiusuo.server_settings import THIS_MACHINE
+from qiusuo.words import Fact
 
 MAX_LIVE: Final = 500
 MAX_OF_ONE: Final = MAX_LIVE // 4
@@ -33,12 +34,10 @@ class Places:
             TooManyAtOnce: this owner has enough of them.
         """
         if self._taken.total() >= self._most:
-            message = "The server is answering as many questions as it can."
-            raise ServerBusy(message, fix="Try again.", retry_after=_RETRY_SECONDS)
+            raise ServerBusy(Fact("session.server_busy"), retry_after=_RETRY_SECONDS)
         if owner != NO_USER and self._taken[owner] >= self._most_of_one:
-            message = f"You have {self._most_of_one} questions being answered, as many as one user may."
-            fix = "Try again when one of them has ended."
-            raise TooManyAtOnce(message, fix=fix, retry_after=_RETRY_SECONDS)
+            many = Fact("session.too_many_at_once", limit=self._most_of_one)
+            raise TooManyAtOnce(many, retry_after=_RETRY_SECONDS)
         self._taken[owner] += 1
 
     def give_back(self, owner: str) -> None:

@@ -14,11 +14,12 @@ from qiusuo.chat.events import TurnRecord
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.models import SearchResponse
+from qiusuo.words import Fact, Language
 
 CACHE_ENTRIES: Final = 20
 MAX_TITLE: Final = 200
 MAX_RESULTS: Final = 5
-AGENT_NOTE: Final = "Agent 模式下由 AI 自动决策搜索"
+AGENT_NOTE: Final = Fact("session.agent_decides")
 
 
 class Mode(StrEnum):
@@ -63,25 +64,25 @@ class ChatSettings:
         """
         unknown = set(values) - set(_ALLOWED)
         if unknown:
-            raise InvalidQuery(f"There is no such setting: {', '.join(sorted(unknown))}.")
+            raise InvalidQuery(Fact("session.unknown_setting", names=sorted(unknown)))
         for name, value in values.items():
-            fits, words = _ALLOWED[name]
+            fits, allowed = _ALLOWED[name]
             if not fits(value):
-                raise InvalidQuery(f"{name} is {words}.")
+                raise InvalidQuery(Fact("session.bad_setting", name=name, allowed=allowed))
         new = replace(self, **{**values, "mode": Mode(values.get("mode", self.mode))})
         if new.mode is Mode.AGENT and new.search != self.search:
-            raise InvalidQuery(f"{AGENT_NOTE}。", fix="Switch to chat mode first: the switch works there.")
+            raise InvalidQuery(Fact("session.switch_hidden"))
         return new
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings in their JSON shape; ``switch`` is how the switch must look."""
+    def to_dict(self, language: Language = Language.CHINESE) -> dict[str, Any]:
+        """Return the settings in their JSON shape; ``switch`` is how the switch must look, ``note`` says why."""
         return {
             "mode": self.mode.value,
             "search": self.search,
             "engine": self.engine,
             "results": self.results,
             "switch": self.switch.value,
-            "note": AGENT_NOTE if self.mode is Mode.AGENT else "",
+            "note": AGENT_NOTE.text(language) if self.mode is Mode.AGENT else "",
         }
 
     @classmethod
@@ -94,16 +95,16 @@ class ChatSettings:
             return cls()
 
 
-_ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
-    "mode": (lambda value: value in list(Mode), "chat or agent"),
-    "search": (lambda value: isinstance(value, bool), "true or false"),
+_ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], Fact]]] = {
+    "mode": (lambda value: value in list(Mode), Fact("session.mode_values")),
+    "search": (lambda value: isinstance(value, bool), Fact("session.search_values")),
     "engine": (
         lambda value: value is None or (isinstance(value, str) and bool(value.strip())),
-        "the name of an engine, or null for the usual order",
+        Fact("session.engine_values"),
     ),
     "results": (
         lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_RESULTS,
-        f"a number from 1 to {MAX_RESULTS}",
+        Fact("session.results_values", most=MAX_RESULTS),
     ),
 }
 
@@ -191,12 +192,12 @@ class SessionInfo:
     running: str | None = None
     removed: tuple[SessionInfo, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, language: Language = Language.CHINESE) -> dict[str, Any]:
         """Return the entry in its JSON shape."""
         return {
             "id": self.id,
             "title": self.title,
-            "settings": self.settings.to_dict(),
+            "settings": self.settings.to_dict(language),
             "createdAt": self.created_at,
             "updatedAt": self.updated_at,
             "running": self.running,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.folders import data_folder
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from qiusuo.chat.sessions.session import StoreLimits
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "chat.db"
 MEMORY: Final = ":memory:"
 
-_EXAMPLES: Final = "Write postgresql://user:password@host:5432/name or sqlite:////path/to/chat.db."
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,30}")
 _HOST: Final = r"(?:[\w.-]*|\[[0-9A-Fa-f:.]*\])(?::\d*)?"
 # Login, hosts, name, options. What does not fit has characters in its password that must be escaped; taking it apart in
@@ -69,10 +69,10 @@ class Address:
             case "postgresql" | "postgres" | "postgresql+asyncpg" | "postgres+asyncpg":
                 return cls._postgres(rest)
             case known if _SCHEME.fullmatch(known):
-                raise ConfigurationError(f"QIUSUO_DATABASE_URL: {known}:// is not supported.", fix=_EXAMPLES)
+                raise ConfigurationError(Fact("store.scheme", scheme=known))
             case _:
                 # Not its words: who forgot the scheme may have written the password first.
-                raise ConfigurationError("QIUSUO_DATABASE_URL is not the address of a database.", fix=_EXAMPLES)
+                raise ConfigurationError(Fact("store.no_address"))
 
     @classmethod
     def _file(cls, path: Path) -> Address:
@@ -83,23 +83,17 @@ class Address:
         if rest.removeprefix("/") in {"", MEMORY}:
             return cls("sqlite", MEMORY)
         if not rest.startswith("/") or "?" in rest or "\0" in rest:
-            raise ConfigurationError(
-                "QIUSUO_DATABASE_URL is not the address of a SQLite file.",
-                fix="Write sqlite:///file, or with four slashes sqlite:////folder/file; options are not taken.",
-            )
+            raise ConfigurationError(Fact("store.no_sqlite_address"))
         try:
             return cls._file(Path(rest.removeprefix("/")).expanduser())
         except RuntimeError:  # ~somebody who is not there
-            raise ConfigurationError("QIUSUO_DATABASE_URL: there is no such home folder.", fix=_EXAMPLES) from None
+            raise ConfigurationError(Fact("store.no_home")) from None
 
     @classmethod
     def _postgres(cls, rest: str) -> Address:
         found = _POSTGRES.fullmatch(rest)
         if found is None:
-            raise ConfigurationError(
-                "QIUSUO_DATABASE_URL is not a usable PostgreSQL address.",
-                fix=f"{_EXAMPLES} Percent-escape / # ? @ : in a password.",
-            )
+            raise ConfigurationError(Fact("store.no_postgres_address"))
         # asyncpg gets the address as it is: it understands all of libpq's options (sslmode, several hosts, sockets).
         return cls("postgresql", f"postgresql://{found[1]}{found[2] or ''}", dsn=f"postgresql://{rest}")
 
@@ -128,8 +122,8 @@ def open_store(
     missing = [name for name in modules if find_spec(name) is None]
     if missing:
         raise ConfigurationError(
-            f"The database of conversations needs {', '.join(missing)}, which is not installed.",
-            fix=f"pip install 'qiusuo[{extra}]'",
+            Fact("store.packages_missing", packages=missing, extra=extra),
+            commands=[f"pip install 'qiusuo[{extra}]'"],
             place=address.shown,
         )
     from qiusuo.chat.sessions.presence import Presence  # noqa: PLC0415 - needed with the next ones only

@@ -24,6 +24,7 @@ from qiusuo.chat.sessions.store import MEMORY, Address
 from qiusuo.chat.sessions.store_schema import check_version, create_tables, from_json, to_json
 from qiusuo.errors import ConfigurationError, SearchError, Unavailable
 from qiusuo.loops import PerLoop
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -36,29 +37,28 @@ BUSY_SECONDS: Final = 10.0
 _READERS: Final = 4
 _WRITE: Final = "qiusuo_write"
 
-_OTHER_FILE: Final = "Or name another place in QIUSUO_DATABASE_URL."
-# The beginning of SQLite's name of the error; what happened; what to do.
-_SQLITE_WORDS: Final = (
-    ("SQLITE_BUSY", "is locked by another program", "Try again; end programs that hold it open."),
-    ("SQLITE_FULL", "cannot grow: the disk is full", "Free some space on that disk."),
-    ("SQLITE_NOTADB", "is no SQLite database", f"Move the file away, a new one is begun then. {_OTHER_FILE}"),
-    ("SQLITE_CORRUPT", "is damaged", f"Move the file away, a new one is begun then. {_OTHER_FILE}"),
-    ("SQLITE_READONLY", "cannot be written", f"Check the rights of the file and its folder. {_OTHER_FILE}"),
-    ("SQLITE_CANTOPEN", "cannot be opened", f"Check the rights of the file and its folder. {_OTHER_FILE}"),
-    ("SQLITE_IOERR", "cannot be read or written", "Check the disk it is on."),
+# The beginning of SQLite's name of the error, and what it means.
+_SQLITE_FACTS: Final = (
+    ("SQLITE_BUSY", Fact("store.locked")),
+    ("SQLITE_FULL", Fact("store.disk_full")),
+    ("SQLITE_NOTADB", Fact("store.no_sqlite")),
+    ("SQLITE_CORRUPT", Fact("store.damaged")),
+    ("SQLITE_READONLY", Fact("store.read_only")),
+    ("SQLITE_CANTOPEN", Fact("store.cannot_open")),
+    ("SQLITE_IOERR", Fact("store.disk_error")),
 )
-# The beginning of PostgreSQL's code; what happened; what to do; whether the set-up must change.
-_POSTGRES_WORDS: Final = (
-    ("28", "refuses the login", "Correct user and password in QIUSUO_DATABASE_URL.", True),
-    ("3D", "does not exist", "Create it: createdb NAME. Or correct QIUSUO_DATABASE_URL.", True),
-    ("42501", "does not let this user in", "Give the user the right to use and create tables.", True),
-    ("42704", "does not know an option", "Correct what follows the question mark in QIUSUO_DATABASE_URL.", True),
-    ("42P01", "has lost its tables", "They are made anew with the next use: try again.", False),
-    ("25006", "can only be read", "Name the primary server in QIUSUO_DATABASE_URL.", True),
-    ("53100", "cannot grow: its disk is full", "Free some space on PostgreSQL's disk.", False),
-    ("53", "has no connection or memory left", "Raise max_connections, or end other clients.", False),
-    ("57P", "is starting or stopping", "Try again in a moment.", False),
-    ("57", "took too long", "Try again; look for long-running statements.", False),
+# The beginning of PostgreSQL's code; what it means; whether the set-up must change.
+_POSTGRES_FACTS: Final = (
+    ("28", Fact("store.login_refused"), True),
+    ("3D", Fact("store.not_there"), True),
+    ("42501", Fact("store.forbidden"), True),
+    ("42704", Fact("store.unknown_option"), True),
+    ("42P01", Fact("store.tables_gone"), False),
+    ("25006", Fact("store.read_only_server"), True),
+    ("53100", Fact("store.postgres_disk_full"), False),
+    ("53", Fact("store.exhausted"), False),
+    ("57P", Fact("store.starting"), False),
+    ("57", Fact("store.slow"), False),
 )
 
 
@@ -189,11 +189,11 @@ class Database:
         """Tell whether there is a file; if there is none, one can be created."""
         if path.exists():
             if not os.access(path, os.W_OK):
-                raise self._unavailable("cannot be written", f"Check its rights. {_OTHER_FILE}")
+                raise self._unavailable(Fact("store.read_only"))
             return True
         folder = next(parent for parent in path.absolute().parents if parent.exists())
         if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-            raise self._unavailable("cannot be created", f"Check the rights of its folder. {_OTHER_FILE}", str(folder))
+            raise self._unavailable(_cannot_create(), str(folder))
         return False
 
     async def aclose(self) -> None:
@@ -285,11 +285,7 @@ class Database:
         except (ValueError, TypeError) as error:
             # Not its words: of an address that it cannot take apart it quotes parts.
             logger.debug("asyncpg does not take the address: %s", type(error).__name__)
-            raise ConfigurationError(
-                "The address of the database of conversations cannot be used.",
-                fix="Correct QIUSUO_DATABASE_URL: its port and the options behind the question mark.",
-                place=self.address.shown,
-            ) from None
+            raise ConfigurationError(Fact("store.bad_dsn"), place=self.address.shown) from None
 
     @staticmethod
     async def _close(here: _Here) -> None:
@@ -298,8 +294,8 @@ class Database:
         with suppress(SQLAlchemyError, OSError):
             await here.driver.aclose()
 
-    def _unavailable(self, what: str, fix: str, place: str = "") -> Unavailable:
-        return Unavailable(f"The database of conversations {what}.", fix=fix, place=place or self.address.shown)
+    def _unavailable(self, fact: Fact, place: str = "") -> Unavailable:
+        return Unavailable(fact, place=place or self.address.shown)
 
     def _explain(self, error: Exception) -> SearchError:
         """Put an error into words. Those of the driver are not used: they can quote conversations and addresses."""
@@ -309,26 +305,26 @@ class Database:
             logger.warning("the database of conversations failed: %s", self._failing)
         if self.address.kind == "sqlite":
             name = getattr(cause, "sqlite_errorname", None) or ""
-            for beginning, what, fix in _SQLITE_WORDS:
+            for beginning, fact in _SQLITE_FACTS:
                 if name.startswith(beginning):
-                    return self._unavailable(what, fix)
+                    return self._unavailable(fact)
             if _tables_are_gone(error):
-                return self._unavailable("has lost its tables", "They are made anew with the next use: try again.")
+                return self._unavailable(Fact("store.tables_gone"))
             if isinstance(cause, OSError):
-                return self._unavailable(
-                    f"cannot be created: {cause.strerror}", f"Check the rights of its folder. {_OTHER_FILE}"
-                )
-            return self._unavailable("cannot be used", f"Look into the log. {_OTHER_FILE}")
+                return self._unavailable(_cannot_create(cause.strerror or ""))
+            return self._unavailable(Fact("store.unusable"))
         state = getattr(cause, "sqlstate", None) or ""
-        for beginning, what, fix, setup in _POSTGRES_WORDS:
+        for beginning, fact, setup in _POSTGRES_FACTS:
             if state.startswith(beginning):
                 kind = ConfigurationError if setup else Unavailable
-                return kind(f"The database of conversations {what}.", fix=fix, place=self.address.shown)
+                return kind(fact, place=self.address.shown)
         if state and not state.startswith("08"):
-            return self._unavailable("cannot be used", f"PostgreSQL's log tells more (SQLSTATE {state}).")
-        return self._unavailable(
-            "does not answer", "Start PostgreSQL, or correct host and port in QIUSUO_DATABASE_URL: pg_isready helps."
-        )
+            return self._unavailable(Fact("store.postgres_failed", state=state))
+        return self._unavailable(Fact("store.silent"))
+
+
+def _cannot_create(why: str = "") -> Fact:
+    return Fact("store.cannot_create", said=Fact("store.said", words=why) if why else "")
 
 
 def _tables_are_gone(error: Exception) -> bool:

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 
 from qiusuo.errors import ConfigurationError
+from qiusuo.words import Fact
 
 SCHEMA_VERSION: Final = 2
 # Any number, as long as it stays the same: whoever creates the tables holds it.
@@ -121,18 +122,12 @@ def check_version(connection: Connection) -> int | None:
     if connection.dialect.name == "postgresql":
         encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
         if encoding != "UTF8":
-            raise ConfigurationError(
-                f"The database of conversations has the encoding {encoding}.",
-                fix="Create one with: createdb --encoding=UTF8 --template=template0 NAME",
-            )
+            raise ConfigurationError(Fact("store.encoding", encoding=encoding))
     if not inspect(connection).has_table(versions.name):
         return None
     version: int | None = connection.scalar(select(func.max(versions.c.version)))
     if version is not None and version > SCHEMA_VERSION:
-        raise ConfigurationError(
-            f"A newer Qiusuo made the database of conversations (version {version}, known here: {SCHEMA_VERSION}).",
-            fix="Update this one: pip install -U qiusuo. Or name another database in QIUSUO_DATABASE_URL.",
-        )
+        raise ConfigurationError(Fact("store.newer", version=version, known=SCHEMA_VERSION))
     return version
 
 

@@ -35,6 +35,7 @@ from qiusuo.chat.sessions.store_database import Database
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
 from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
 from qiusuo.text import truncate
+from qiusuo.words import Fact
 
 LEAVE_SECONDS: Final = 2.0
 MAX_LISTED: Final = 200
@@ -167,15 +168,13 @@ class SqlSessionStore:
 
     async def begin_turn(self, owner: str, session: str, record: TurnRecord, *, replaces: str | None = None) -> Memory:
         if not is_storable(record.id):
-            raise InvalidQuery("The id of the turn cannot be used.", fix="Take one of new_id().")
+            raise InvalidQuery(Fact("session.bad_turn_id"))
         await self._claims.be_alive()
 
         def work(connection: Connection) -> Memory:
             row = _find(connection, owner, session, lock=True, memory=True)
             if self._info(row).running is not None:
-                raise SessionBusy(
-                    "Another turn of this conversation is still running.", fix="Wait for its end, or stop it."
-                )
+                raise SessionBusy(Fact("session.busy"))
             memory = Memory.from_dict(row.memory)
             if row.running is not None:
                 store_turns.bury(connection, session, row.running, memory)
@@ -241,10 +240,7 @@ class SqlSessionStore:
         # What this turn remembers would overwrite what came after it.
         if not await self.database.run(work, write=True):
             self.disown(record.id)
-            raise SessionBusy(
-                "This turn gave no sign of life for too long, and the conversation went on without it.",
-                fix="Load the conversation again.",
-            )
+            raise SessionBusy(Fact("session.went_on"))
         self.disown(record.id)
 
     def disown(self, turn: str) -> None:
@@ -274,10 +270,7 @@ class SqlSessionStore:
         if surplus <= 0:
             return ()
         if not self.limits.oldest_make_room:
-            raise LimitReached(
-                f"You have {self.limits.sessions} conversations, no more are kept.",
-                fix="Delete some that you no longer need; who runs the server can raise QIUSUO_MAX_CONVERSATIONS.",
-            )
+            raise LimitReached(Fact("session.too_many", limit=self.limits.sessions))
         oldest = select(*_INFO).where(mine, self._claims.idle()).order_by(sessions.c.updated_at, sessions.c.id)
         # One that is being claimed just now is not idle.
         oldest = oldest.limit(surplus).with_for_update(skip_locked=True, of=sessions)
@@ -295,12 +288,9 @@ class SqlSessionStore:
         )
         count, position, taken = found.one()
         if count >= self.limits.turns:
-            raise LimitReached(
-                f"This conversation has {count} turns, no more fit in.",
-                fix="Start a new conversation; who runs the server can raise QIUSUO_MAX_TURNS.",
-            )
+            raise LimitReached(Fact("session.full", count=count))
         if taken:
-            raise InvalidQuery("The conversation has a turn of that id already.", fix="Take one of new_id().")
+            raise InvalidQuery(Fact("session.turn_id_taken"))
         return int(position)
 
     def _info(self, row: Row[Any]) -> SessionInfo:
@@ -326,7 +316,7 @@ def _find(connection: Connection, owner: str, session: str, *, lock: bool = Fals
         row = (connection.execute(wanted.with_for_update(of=sessions) if lock else wanted)).one_or_none()
         if row is not None:
             return row
-    raise SessionNotFound("There is no such conversation.", fix="It may have been deleted: choose another one.")
+    raise SessionNotFound(Fact("session.not_found"))
 
 
 def _position(connection: Connection, session: str, turn: str) -> int:
@@ -334,14 +324,14 @@ def _position(connection: Connection, session: str, turn: str) -> int:
     if is_storable(turn):
         position = connection.scalar(select(turns.c.position).where(*store_turns.is_turn(session, turn)))
     if position is None:
-        raise InvalidQuery("There is no such turn in this conversation.", fix="Load the conversation again.")
+        raise InvalidQuery(Fact("session.no_such_turn"))
     return int(position)
 
 
 def _listed(owner: str, query: str, limit: int, offset: int) -> Select[Any]:
     _check_owner(owner)
     if len(query) > MAX_QUERY:
-        raise InvalidQuery(f"The text to look for is longer than {MAX_QUERY} characters.", fix="Shorten it.")
+        raise InvalidQuery(Fact("session.query_too_long", limit=MAX_QUERY))
     wanted = select(*_INFO).where(sessions.c.owner == owner)
     if words := storable(query).strip().casefold():
         inside = turns.c.words.contains(words, autoescape=True)
@@ -353,7 +343,7 @@ def _listed(owner: str, query: str, limit: int, offset: int) -> Select[Any]:
 
 def _check_owner(owner: str) -> None:
     if not is_storable(owner):
-        raise InvalidQuery("The name of the owner cannot be used.", fix="Take a shorter one of plain characters.")
+        raise InvalidQuery(Fact("session.bad_owner"))
 
 
 def _title(text: str) -> str:

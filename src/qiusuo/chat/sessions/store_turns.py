@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from qiusuo.chat.events import Notice, RoundState, TurnRecord, TurnState, fold
+from qiusuo.chat.events import Notice, Round, RoundState, TurnRecord, TurnState, fold
 from qiusuo.chat.sessions.session import Memory, Mode, Progress
 from qiusuo.chat.sessions.store_schema import pieces, storable, turns
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
-from qiusuo.text import detect_language, primary_language
+from qiusuo.words import Fact
 
 RESTARTED: Final = "server_restart"
 
-_RESTART_WORDS: Final = {
-    True: ("回答中断", "回答完成之前，服务器重启或已停止。", "请重新提问。"),
-    False: ("The answer broke off", "The server was restarted or stopped before it was complete.", "Ask again."),
-}
+_RESTART: Final = Fact("notice.server_restart")
 
 
 def columns(record: TurnRecord) -> dict[str, Any]:
@@ -89,7 +87,7 @@ def drop(connection: Connection, session: str, turn: str, memory: Memory) -> Non
     mine = turns.c.session_id == session
     first = connection.scalar(select(turns.c.position).where(mine, turns.c.id == turn))
     if first is None:
-        raise InvalidQuery("The turn that is to be replaced is not there any more.", fix="Load the conversation again.")
+        raise InvalidQuery(Fact("session.replaced_is_gone"))
     later = (mine, turns.c.position >= first)
     dropped = set((connection.scalars(select(turns.c.id).where(*later))).all())
     connection.execute(delete(turns).where(*later))
@@ -101,11 +99,10 @@ def drop(connection: Connection, session: str, turn: str, memory: Memory) -> Non
 
 def give_up(record: TurnRecord) -> None:
     """Make a record of a turn that died say so."""
-    title, message, fix = _RESTART_WORDS[primary_language(detect_language(record.question)) == "zh"]
-    fold(record, Notice(RESTARTED, "error", title, message, fix=fix))
+    fold(record, Notice(_RESTART, "error"))
     for each in record.rounds:
         if each.get("state") == RoundState.RUNNING:
-            each.update(state=RoundState.FAILED.value, reason=message)
+            fold(record, replace(Round.from_dict(each), state=RoundState.FAILED, fact=_RESTART))
     record.state, record.stage, record.finish = TurnState.FAILED, None, RESTARTED
 
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.notices import notice, reason_of, search_notice
+from qiusuo.chat.turns.notices import notes_of, notice, reason_of, search_notice
 from qiusuo.chat.turns.prompts import CHINESE, ENGLISH
 from qiusuo.errors import (
     AllEnginesFailed,
@@ -30,6 +30,7 @@ from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, neutral, untrusted
 from qiusuo.tools.specs import MAX_PAGE_CHARS, Toolbox, ToolOutput, ToolSpec
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -54,9 +55,8 @@ class Desk:
     def failed(self, number: int, kind: str, query: str, error: SearchError) -> ToolException:
         """Tell the reader of a failure; return what tells the model."""
         attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
-        language = self.context.language
-        self.context.journal.fail_round(number, kind, query, reason_of(error, language), attempts)
-        self.context.journal.notice(search_notice(error, language))
+        self.context.journal.fail_round(number, kind, query, reason_of(error), attempts)
+        self.context.journal.notice(search_notice(error))
         # The next query would meet these as well.
         if kind == "web_search" and isinstance(error, AllEnginesFailed | ConfigurationError | UserRateLimited):
             self.down = True
@@ -86,7 +86,7 @@ class AgentSearch(SearchTool):
         text, artifact = self.shown(response)
         journal.end_round(number, self.name, response, artifact["numbers"])
         if response.stale:
-            journal.notice(notice("search_stale", context.language, level="warning"))
+            journal.notice(notice("search_stale", "warning"))
         return text, artifact
 
 
@@ -112,7 +112,7 @@ class AgentSpecTool(SpecTool):
         journal.end_round(number, self.name, response, numbers)
         if notes := output.data.get("notes"):
             level = "info" if items else "warning"
-            journal.notice(notice("law_note", context.language, level=level, detail="".join(notes)))
+            journal.notice(notice("law_note", level, reason=notes_of(notes)))
         if self.name == "fetch_page":
             context.pages[numbers[0]] = output.data["text"]
             journal.page_was_read(items[0].url)
@@ -131,7 +131,7 @@ def _known(error: Exception, tool: str) -> SearchError:
         return error
     logger.error("the tool %s has a fault", tool, exc_info=error)
     kind = PageError if tool == "fetch_page" else Unavailable
-    return kind(f"The tool {tool} has a fault.", fix="The log tells more.")
+    return kind(Fact("turn.tool_broke", tool=tool))
 
 
 def found_in(tool: str, output: ToolOutput) -> list[SearchResultItem]:

@@ -34,7 +34,7 @@ async def agent_turn(context: Context) -> None:
     tools, off = await tools_for(desk)
     # Questions of law do not miss the web where the statutes are on this machine.
     if off is not None and not (context.legal and looks_legal(context.ask.question)):
-        context.journal.notice(search_notice(off, context.language))
+        context.journal.notice(search_notice(off))
     loop = AgentLoop(desk)
     chat_model = await context.model.chat_model()
     system = prompts.agent_system(context.language, disabled=disabled_text(off) if off else "")
@@ -84,7 +84,7 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         tools = [] if capped else self._usable(request.tools)
         messages: list[BaseMessage] = list(request.messages)
         if capped:
-            context.journal.notice(notice("rounds_capped", context.language))
+            context.journal.notice(notice("rounds_capped"))
             said = [message for message in messages if not isinstance(message, ToolMessage)]
             rules = [] if request.system_message is None else [request.system_message]
             fixed = sum(map(message_tokens, [*rules, *said]))

@@ -12,7 +12,6 @@ from langchain_core.messages import AIMessageChunk, ToolCall
 from qiusuo.chat.events import Check, Done, Stage, TurnState
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice
-from qiusuo.chat.turns.prompts import CHINESE
 from qiusuo.chat.turns.text_calls import CallFilter
 from qiusuo.chat.turns.thinking import ThinkFilter, WholeCharacters, has_thought_apart
 from qiusuo.citations.checking.additions import add_citations
@@ -20,6 +19,7 @@ from qiusuo.citations.checking.support import check_support
 from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.citations.linking.references import Reference
 from qiusuo.errors import ModelBroken
+from qiusuo.words import Fact
 
 MAX_MESSAGE: Final = 500_000
 """Characters of one message of the model, its thoughts included."""
@@ -143,14 +143,14 @@ async def conclude(
         ModelBroken: the model has said nothing.
     """
     if not raw.strip():
-        raise ModelBroken("The model gave an empty answer.", fix="Try again, or use another model.")
-    heading = "参考文献" if journal.language == CHINESE else "References"
+        raise ModelBroken(Fact("llm.empty"))
+    heading = Fact("turn.references").text(journal.language)
     # In a thread: a long answer takes many milliseconds, in which other conversations must not stand still.
     found = await asyncio.to_thread(
         _analysed, raw, journal.record.answer, processor, pages, lambda text: references(text, heading)
     )
     if found.added:
-        journal.notice(notice("citations_added", journal.language))
+        journal.notice(notice("citations_added"))
     if found.report is not None:
         journal.emit(Check(found.report, found.added))
     journal.finish(Done(TurnState.DONE, found.answer, found.references, found.cited, finish))

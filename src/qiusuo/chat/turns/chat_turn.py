@@ -14,7 +14,7 @@ from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, finish_of
 from qiusuo.chat.turns.history import estimate_tokens, remember
-from qiusuo.chat.turns.notices import notice, reason_of, search_notice
+from qiusuo.chat.turns.notices import notes_of, notice, reason_of, search_notice
 from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.legal.recognising.asked import results_for
@@ -22,6 +22,7 @@ from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.roster import LAWS
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +52,8 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
         )
     except SearchError as error:
         logger.warning("the search failed, answering without it: %s", error)
-        journal.fail_round(number, "web_search", query, reason_of(error, context.language), _attempts(error))
-        journal.notice(search_notice(error, context.language))
+        journal.fail_round(number, "web_search", query, reason_of(error), _attempts(error))
+        journal.notice(search_notice(error))
         _tell_of_the_law(context, error)
         return error
     response = replace(response, results=_fitting(context, response))
@@ -60,7 +61,7 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
     journal.end_round(number, "web_search", response, CitationProcessor(response.results).numbers)
     _tell_of_the_law(context, response)
     if response.stale:
-        journal.notice(notice("search_stale", context.language, level="warning"))
+        journal.notice(notice("search_stale", "warning"))
     return response
 
 
@@ -73,7 +74,7 @@ async def answer_from(context: Context, response: SearchResponse | SearchError |
         case SearchResponse():
             text = _injected(context, response, len(response.results))
         case _:
-            text = prompts.after_failure(question, language, remark=_remark(response))
+            text = prompts.after_failure(question, language, remark=_remark(response, language))
     processor = CitationProcessor(response.results if isinstance(response, SearchResponse) else ())
     message_text = MessageText(context.journal, processor)
     chat_model = await context.model.chat_model()
@@ -117,21 +118,25 @@ def _injected(context: Context, response: SearchResponse, limit: int) -> str:
         context.language,
         limit=limit,
         snippet_length=length,
-        remark=_remark(response),
+        remark=_remark(response, context.language),
     )
 
 
 def _tell_of_the_law(context: Context, outcome: SearchResponse | SearchError) -> None:
-    remark = _remark(outcome)
-    if remark:
+    notes = _law_notes(outcome)
+    if notes:
         found = isinstance(outcome, SearchResponse) and outcome.results
         level = "info" if found else "warning"
-        context.journal.notice(notice("law_note", context.language, level=level, detail=remark))
+        context.journal.notice(notice("law_note", level, reason=notes_of(notes)))
 
 
-def _remark(outcome: SearchResponse | SearchError) -> str:
+def _remark(outcome: SearchResponse | SearchError, language: Language) -> str:
     """Return what the legal index has to say: why it found nothing, or how it understood the question."""
-    return "".join(str(note) for attempt in _attempts(outcome) if attempt.engine == LAWS for note in attempt.notes)
+    return "".join(note.text(language) for note in _law_notes(outcome))
+
+
+def _law_notes(outcome: SearchResponse | SearchError) -> list[Fact]:
+    return [note for attempt in _attempts(outcome) if attempt.engine == LAWS for note in attempt.notes]
 
 
 def _attempts(outcome: SearchResponse | SearchError) -> Sequence[Attempt]:

@@ -28,6 +28,7 @@ from qiusuo.errors import ContextOverflow
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import ToolSpec
+from qiusuo.words import Language
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +76,7 @@ class Context:
             raise asyncio.CancelledError
 
     @property
-    def language(self) -> str:
+    def language(self) -> Language:
         return self.journal.language
 
     def fixed_tokens(self, system: str, question: str, tools: Sequence[BaseTool] = ()) -> int:
@@ -107,7 +108,7 @@ class Context:
         needed = fixed + self.injection_budget(fixed) if tools else fixed
         wanted = self.settings.history_tokens or self.model.info.context_tokens // 2
         if trim(self.memory, max(min(wanted, self._room - needed), 0)):
-            self.journal.notice(notice("context_trimmed", self.language))
+            self.journal.notice(notice("context_trimmed"))
         return [SystemMessage(self._rules(system)), *recall(self.memory, tools=bool(tools)), HumanMessage(question)]
 
     async def say(
@@ -130,7 +131,7 @@ class Context:
                 if text.raw or not left or shorter is None:
                     raise
                 logger.info("the model's context is too short; it is sent less")
-                self.journal.notice(notice("context_trimmed", self.language))
+                self.journal.notice(notice("context_trimmed"))
                 messages = shorter
         raise AssertionError("unreachable")
 

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from qiusuo.chat.events import (
     SERVER_STOPPING,
@@ -27,14 +27,13 @@ from qiusuo.chat.events import (
     Usage,
     fold,
 )
-from qiusuo.chat.turns.notices import attempt_in, notice
-from qiusuo.chat.turns.prompts import CHINESE
+from qiusuo.chat.turns.notices import notice
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem
 from qiusuo.roster import LAWS
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
-_BROKEN_OFF: Final = {True: "搜索没有完成，回答就结束了。", False: "The answer ended before the search did."}
 LawCard = Callable[[str], dict[str, Any] | None]
 """Gives what a card for an article of law shows, by its address."""
 
@@ -42,9 +41,8 @@ LawCard = Callable[[str], dict[str, Any] | None]
 class Journal:
     """Where the work of one turn writes down what happens. Only the event loop that runs the turn may use it."""
 
-    def __init__(self, record: TurnRecord, *, language: str, labels: dict[str, str], law_card: LawCard) -> None:
+    def __init__(self, record: TurnRecord, *, labels: dict[str, str], law_card: LawCard) -> None:
         self.record = record
-        self.language = language
         self.breaking_off = False
         """The server stops, so the turn does."""
         self._labels = labels
@@ -57,6 +55,11 @@ class Journal:
         self._tokens: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
         self._cards: dict[str, dict[str, Any] | None] = {}
+
+    @property
+    def language(self) -> Language:
+        """The language of the turn."""
+        return Language(self.record.language)
 
     @property
     def ms(self) -> int:
@@ -94,7 +97,8 @@ class Journal:
 
     def notice(self, told: Notice) -> None:
         """Tell the reader something, once."""
-        if all(known["code"] != told.code or known["message"] != told.message for known in self.record.notices):
+        shown = told.to_dict(self.language)
+        if all(any(known[name] != shown[name] for name in ("code", "message")) for known in self.record.notices):
             self.emit(told)
 
     def begin_round(self, kind: str, query: str) -> int:
@@ -135,7 +139,7 @@ class Journal:
                 ms=response.search_time,
                 cached=response.cached,
                 stale=response.stale,
-                attempts=self._receipt(response.attempts),
+                attempts=response.attempts,
             )
         )
         if response.provider == LAWS:
@@ -160,10 +164,10 @@ class Journal:
                 self._sources[number] = better
                 self.emit(Sources((better,)))
 
-    def fail_round(self, number: int, kind: str, query: str, reason: str, attempts: Sequence[Attempt] = ()) -> None:
+    def fail_round(self, number: int, kind: str, query: str, reason: Fact, attempts: Sequence[Attempt] = ()) -> None:
         """Tell that a search failed."""
         self._searches += 1
-        self.emit(Round(number, kind, query, RoundState.FAILED, attempts=self._receipt(attempts), reason=reason))
+        self.emit(Round(number, kind, query, RoundState.FAILED, attempts=tuple(attempts), fact=reason))
 
     def count_tokens(self, usage: Any) -> None:
         """Add what the model says it has used."""
@@ -174,8 +178,8 @@ class Journal:
     def finish(self, done: Done) -> None:
         """End the turn. A search that still runs ends with it."""
         for each in [each for each in self.record.rounds if each["state"] == RoundState.RUNNING]:
-            reason = _BROKEN_OFF[self.language == CHINESE]
-            self.emit(Round(each["number"], each["kind"], each["query"], RoundState.FAILED, reason=reason))
+            why = Fact("turn.broken_off")
+            self.emit(Round(each["number"], each["kind"], each["query"], RoundState.FAILED, fact=why))
         self.emit(
             Usage(
                 self._tokens.get("input_tokens"),
@@ -191,9 +195,6 @@ class Journal:
     def label(self, engine: str) -> str:
         """Return the name of an engine as people know it."""
         return self._labels.get(engine, engine)
-
-    def _receipt(self, attempts: Sequence[Attempt]) -> tuple[dict[str, Any], ...]:
-        return tuple(attempt_in(attempt, self.language).to_dict() for attempt in attempts)
 
     def _source(self, number: int, item: SearchResultItem, round_number: int) -> Source:
         return Source(
@@ -214,13 +215,13 @@ class Journal:
             await work()
         except asyncio.CancelledError:
             if self.breaking_off:
-                self.notice(notice(SERVER_STOPPING, self.language, level="warning"))
+                self.notice(notice(SERVER_STOPPING, "warning"))
             finish = SERVER_STOPPING if self.breaking_off else "stopped"
             self.finish(Done(TurnState.STOPPED, self.record.answer, finish=finish))
             raise
         except Exception:  # raised again: a fault of ours too must end the turn for its readers
             if self.record.state is TurnState.RUNNING:
-                self.notice(notice("server_error", self.language, level="error"))
+                self.notice(notice("server_error", "error"))
                 self.finish(Done(TurnState.FAILED, self.record.answer, finish="error"))
             raise
         finally:

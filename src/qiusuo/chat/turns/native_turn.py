@@ -56,8 +56,7 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
             raise
         logger.warning("the model's own search failed, trying the next provider: %s", error)
         rounds.fail(error)
-        why = reason_of(error, context.language)
-        context.journal.notice(notice("native_failed", context.language, level="warning", detail=why))
+        context.journal.notice(notice("native_failed", "warning", reason=reason_of(error)))
         return False
     text.finish()
     rounds.close()
@@ -124,6 +123,5 @@ class NativeRounds:
     def fail(self, error: ModelError) -> None:
         """End the round that is open as failed."""
         if self._number:
-            why = reason_of(error, self._context.language)
-            self._context.journal.fail_round(self._number, _KIND, self._query, why)
+            self._context.journal.fail_round(self._number, _KIND, self._query, reason_of(error))
             self._number, self._items = 0, []

@@ -11,9 +11,10 @@ from typing import Final
 from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.models import SearchResponse
 from qiusuo.tools.render import results_text, today
+from qiusuo.words import Language
 
-CHINESE: Final = "zh"
-ENGLISH: Final = "en"
+CHINESE: Final[str] = Language.CHINESE
+ENGLISH: Final[str] = Language.ENGLISH
 
 _CHAT: Final = {
     CHINESE: (
@@ -104,10 +105,10 @@ LAST_TURN: Final = {
 }
 
 
-def language_of(text: str, wanted: str | None = None) -> str:
+def language_of(text: str, wanted: str | None = None) -> Language:
     """Return the language of a turn: the one asked for, else that of the text."""
-    if wanted in {CHINESE, ENGLISH}:
-        return str(wanted)
+    if wanted in set(Language):
+        return Language(str(wanted))
     return CHINESE if is_chinese(text) else ENGLISH
 
 

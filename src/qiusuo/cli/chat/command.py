@@ -110,7 +110,7 @@ async def _answer_once(talk: Talk, question: str, words: ChatWords, err: Console
     if as_json:
         if talk.info:
             write_json({"type": "session", **talk.info.to_dict()})
-        await _follow(live, JsonOutput())
+        await _follow(live, JsonOutput(words.language))
     elif sys.stdout.isatty():
         with _silent_keys():
             await _show(talk, live, Console(highlight=False, emoji=False), words)

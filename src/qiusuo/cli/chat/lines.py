@@ -69,17 +69,19 @@ def round_line(event: Round, words: ChatWords) -> str:
     if event.cached:
         parts.append(words("cached_short"))
     query = truncate(visible(event.query), _SHOWN_QUERY)
-    reason = f" — {visible(event.reason)}" if event.state is RoundState.FAILED and event.reason else ""
+    why = event.why(words.language)
+    reason = f" — {visible(why)}" if event.state is RoundState.FAILED and why else ""
     return f"{MARKS[event.state]} {' · '.join(parts)} " + (query if page else f"“{query}”") + reason
 
 
 def notice_lines(event: Notice, words: ChatWords) -> list[str]:
     """Say what happened and what to do."""
-    lines = [f"{'✗' if event.level == 'error' else '!'} {visible(event.title)}", f"  {visible(event.message)}"]
+    told = event.wording(words.language)
+    lines = [f"{'✗' if event.level == 'error' else '!'} {visible(told.title)}", f"  {visible(told.what)}"]
     if event.retry_after:
         lines.append(f"  {words('retry_after', seconds=round(event.retry_after))}")
-    if event.fix:
-        lines.append(f"  → {visible(event.fix)}")
+    if told.fix:
+        lines.append(f"  → {visible(told.fix)}")
     lines.extend(f"  $ {visible(command)}" for command in event.commands)
     return lines
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from qiusuo.chat.events import Check, Done, Event, Notice, Round, RoundState, TurnState
 from qiusuo.cli.chat.lines import check_lines, notice_lines, round_line, safe
 from qiusuo.cli.chat.words import ChatWords
+from qiusuo.words import Language
 
 
 class Listener(Protocol):
@@ -54,9 +55,12 @@ class PlainOutput:
 class JsonOutput:
     """Writes every event as one line of JSON, as it happens."""
 
+    def __init__(self, language: Language) -> None:
+        self._language = language
+
     def show(self, event: Event) -> None:
         """Show what happens."""
-        write_json(event.to_dict())
+        write_json(event.to_dict(self._language))
 
 
 def write_json(data: dict[str, Any]) -> None:

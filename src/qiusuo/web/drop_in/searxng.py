@@ -21,10 +21,11 @@ from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem, Se
 from qiusuo.pipeline.request import MAX_RESULTS
 from qiusuo.web.api import SEARCH_ERRORS
 from qiusuo.web.backend import Backend
+from qiusuo.web.errors import in_one_line
 from qiusuo.web.route import LeanRoute, json_answer
 from qiusuo.web.schemas import error_responses
+from qiusuo.words import Fact, Language, said
 
-_ONLY_JSON: Final = "Only format=json is offered here: add it to the request."
 _FORM: Final = "application/x-www-form-urlencoded"
 _ANSWERED: Final = frozenset({Outcome.OK, Outcome.EMPTY})
 # SearXNG's own words; programs look for them.
@@ -111,8 +112,8 @@ class SearxngRoute(LeanRoute):
     """Words errors as SearXNG does."""
 
     @staticmethod
-    def error_shape(error: SearchError) -> dict[str, Any]:
-        return {"error": str(error)}
+    def error_shape(error: SearchError, language: Language) -> dict[str, Any]:
+        return {"error": in_one_line(error, language)}
 
 
 def searxng_router(backend: Backend) -> APIRouter:
@@ -183,14 +184,15 @@ async def _read_form(request: Request) -> dict[str, str]:
 
 def _check(given: Mapping[str, str]) -> SearxngForm:
     if given.get("format") != "json":
-        raise InvalidQuery(_ONLY_JSON)
+        raise InvalidQuery(Fact("web.only_json"))
+    # From here on in SearXNG's own words, for which programs look.
     if not given.get("q"):
-        raise InvalidQuery("No query")
+        raise InvalidQuery(said("No query"))
     try:
         return SearxngForm.model_validate(given)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
-        raise InvalidQuery(f'Invalid value "{given.get(name)}" for parameter {name}') from None
+        raise InvalidQuery(said(f'Invalid value "{given.get(name)}" for parameter {name}')) from None
 
 
 def _engines(backend: Backend, wanted: str | None) -> tuple[list[str], list[tuple[str, str]]]:

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiusuo.engines.tavily import COUNTRIES
-from qiusuo.errors import PageError, SearchError
+from qiusuo.errors import PageError, PageTimeout, SearchError, UnsupportedPage
 from qiusuo.models import Freshness, SearchResultItem, SearchType
 from qiusuo.pages import Page, PageReader
 from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
@@ -27,8 +27,11 @@ from qiusuo.text import FRESHNESS_SPAN
 from qiusuo.web.api import SEARCH_ERRORS
 from qiusuo.web.backend import Backend
 from qiusuo.web.entrance.hangup import HangUp
+from qiusuo.web.errors import in_one_line
+from qiusuo.web.language import reader_language
 from qiusuo.web.route import LeanRoute, json_answer, user_of
 from qiusuo.web.schemas import error_responses
+from qiusuo.words import Fact, Language, as_fact
 
 DEFAULT_RESULTS: Final = 5
 MAX_URLS: Final = 20
@@ -157,8 +160,8 @@ class TavilyRoute(LeanRoute):
     """Words errors as Tavily does."""
 
     @staticmethod
-    def error_shape(error: SearchError) -> dict[str, Any]:
-        return _error(str(error))
+    def error_shape(error: SearchError, language: Language) -> dict[str, Any]:
+        return {"detail": {"error": in_one_line(error, language)}}
 
 
 def tavily_router(backend: Backend) -> APIRouter:
@@ -215,8 +218,13 @@ def tavily_router(backend: Backend) -> APIRouter:
             for url, page in read.items()
             if isinstance(page, Page)
         ]
-        bad = [{"url": url, "error": why} for url, why in read.items() if isinstance(why, str)]
-        return json_answer({"results": good, "failed_results": bad} | _footer(body, started))
+        language = reader_language(request.scope)
+        bad = [
+            {"url": url, "error": in_one_line(why, language)}
+            for url, why in read.items()
+            if isinstance(why, SearchError)
+        ]
+        return json_answer({"results": good, "failed_results": bad} | _footer(body, started), language=language)
 
     return router
 
@@ -228,18 +236,21 @@ class _Pages:
         self._reader = reader
         self._places = asyncio.Semaphore(PAGES_AT_ONCE)
 
-    async def read(self, urls: Sequence[str], seconds: float) -> dict[str, Page | str]:
+    async def read(self, urls: Sequence[str], seconds: float) -> dict[str, Page | PageError]:
         """Return each page, or why it could not be read."""
 
-        async def one(url: str) -> Page | str:
+        async def one(url: str) -> Page | PageError:
             try:
                 async with asyncio.timeout(seconds), self._places:
                     page = await self._reader.read(url, max_chars=MAX_PAGE_CHARS)
             except PageError as error:
-                return str(error)
+                return error
             except TimeoutError:
-                return f"Not read within {seconds:g} s."
-            return page if page.text else " ".join(map(str, page.notes)) or "The page has no readable text."
+                return PageTimeout(Fact("web.page_late", seconds=seconds))
+            if page.text:
+                return page
+            notes = [as_fact(note) for note in page.notes]
+            return UnsupportedPage(Fact("web.page_notes", notes=notes) if notes else Fact("web.page_empty"))
 
         return dict(zip(urls, await asyncio.gather(*map(one, urls)), strict=True))
 
@@ -252,10 +263,6 @@ class _Pages:
 async def _user(backend: Backend, request: Request, body: TavilyRequest) -> str:
     """Return who asks: the guard may have seen a token, or it stands in the body."""
     return user_of(request) or await backend.door.user(body.api_key, request.scope)
-
-
-def _error(text: str) -> dict[str, Any]:
-    return {"detail": {"error": text}}
 
 
 def _footer(body: TavilyRequest, started: float) -> dict[str, Any]:

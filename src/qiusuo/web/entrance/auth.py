@@ -12,6 +12,7 @@ from typing import Final
 from pydantic import SecretStr
 
 from qiusuo.web.errors import Refusal
+from qiusuo.words import Fact
 
 # Enough to tell two users apart in a limit, too little to guess the token from.
 _SHOWN_DIGITS: Final = 8
@@ -21,8 +22,7 @@ def unauthorized() -> Refusal:
     """Return the answer to those without a token."""
     return Refusal(
         HTTPStatus.UNAUTHORIZED,
-        "A token is missing or is not one of this server's.",
-        fix="Send the header 'Authorization: Bearer TOKEN' with a token of QIUSUO_TOKENS.",
+        Fact("web.unauthorized"),
         headers={"WWW-Authenticate": 'Bearer realm="qiusuo"'},
     )
 

@@ -19,7 +19,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from qiusuo.web.entrance.auth import network_of
 from qiusuo.web.errors import Refusal
+from qiusuo.web.language import language_headers, reader_language
 from qiusuo.web.openai.errors import refusal_shape
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -43,17 +45,17 @@ UNREAD: Final = "answer_not_read"
 PIPELINED: Final = "too_many_pipelined"
 INVALID: Final = "invalid_request"
 
-_LINES: Final = {
+_TOLD: Final = {
     LARGE_HEAD: (
         HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
-        f"The request's headers are larger than {MAX_HEAD_BYTES // 1024} KiB or more than {MAX_HEADERS}.",
+        Fact("web.headers_too_large", limit=MAX_HEAD_BYTES // 1024, count=MAX_HEADERS),
     ),
-    SLOW_HEAD: (HTTPStatus.REQUEST_TIMEOUT, f"The request's headers did not arrive within {HEAD_SECONDS:g} s."),
-    SLOW_BODY: (HTTPStatus.REQUEST_TIMEOUT, f"The request's body did not arrive within {BODY_SECONDS:g} s."),
-    TOO_MANY: (HTTPStatus.SERVICE_UNAVAILABLE, "The server has as many connections as it takes."),
-    MADE_ROOM: (HTTPStatus.SERVICE_UNAVAILABLE, "The server needed this connection's place for others."),
-    PIPELINED: (HTTPStatus.TOO_MANY_REQUESTS, f"More than {MAX_PIPELINED} requests wait on this connection."),
-    INVALID: (HTTPStatus.BAD_REQUEST, "This is not a valid HTTP request."),
+    SLOW_HEAD: (HTTPStatus.REQUEST_TIMEOUT, Fact("web.headers_too_slow", seconds=HEAD_SECONDS)),
+    SLOW_BODY: (HTTPStatus.REQUEST_TIMEOUT, Fact("web.body_too_slow", seconds=BODY_SECONDS)),
+    TOO_MANY: (HTTPStatus.SERVICE_UNAVAILABLE, Fact("web.too_many_connections")),
+    MADE_ROOM: (HTTPStatus.SERVICE_UNAVAILABLE, Fact("web.made_room")),
+    PIPELINED: (HTTPStatus.TOO_MANY_REQUESTS, Fact("web.too_many_pipelined", count=MAX_PIPELINED)),
+    INVALID: (HTTPStatus.BAD_REQUEST, Fact("web.invalid_request")),
 }
 
 
@@ -258,7 +260,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._everybody.refusals.add(reason, self._address)
         request = self._request
         if request is None or request.response_complete or not request.response_started:
-            self.transport.write(_answer(reason, self.url.decode("latin-1")))
+            self.transport.write(_answer(reason, self.url, self.headers or []))
         self.transport.close()
 
     @property
@@ -291,9 +293,12 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.abort()
 
 
-def _answer(reason: str, path: str) -> bytes:
-    status, message = _LINES[reason]
-    body = orjson.dumps(refusal_shape(Refusal(status, message), path))
+def _answer(reason: str, url: bytes, headers: list[tuple[bytes, bytes]]) -> bytes:
+    """Return a refusal, in the language of the headers as far as they have come."""
+    status, fact = _TOLD[reason]
+    language = reader_language({"query_string": url.partition(b"?")[2], "headers": headers})
+    body = orjson.dumps(refusal_shape(Refusal(status, fact), url.decode("latin-1"), language))
     head = f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\n"
+    head += "".join(f"{name.lower()}: {value}\r\n" for name, value in language_headers(language).items())
     wait = "retry-after: 5\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
     return f"{head}{wait}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body

@@ -21,6 +21,7 @@ from starlette.types import Scope
 from qiusuo.web.entrance.auth import Tokens, network_of, unauthorized
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -150,7 +151,6 @@ def address_of(scope: Scope) -> str:
 def _too_many(seconds: int, *, hang_up: bool = False) -> Refusal:
     return Refusal(
         HTTPStatus.TOO_MANY_REQUESTS,
-        "This token is not one of this server's, and too many wrong ones come from this address.",
-        fix="Send a token of QIUSUO_TOKENS: a right one is served at any time.",
+        Fact("web.wrong_tokens"),
         headers={**unauthorized().headers, "Retry-After": str(seconds)} | ({"Connection": "close"} if hang_up else {}),
     )

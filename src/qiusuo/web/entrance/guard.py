@@ -19,8 +19,8 @@ from qiusuo.web.entrance.sites import OtherSites, opens_page
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
-from qiusuo.web.openai.errors import refusal_shape
-from qiusuo.web.route import json_answer
+from qiusuo.web.openai.errors import refused
+from qiusuo.words import Fact
 
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
@@ -57,11 +57,7 @@ def known_hosts(settings: ServerSettings) -> frozenset[str] | None:
 
 
 def _cross_site() -> Refusal:
-    return Refusal(
-        HTTPStatus.FORBIDDEN,
-        "Another web site has made the browser send this request.",
-        fix="Type the address or call it from a program; or set QIUSUO_TOKENS and send a token.",
-    )
+    return Refusal(HTTPStatus.FORBIDDEN, Fact("web.cross_site"))
 
 
 def _largest(path: str) -> int:
@@ -71,18 +67,14 @@ def _largest(path: str) -> int:
 def _too_large(limit: int) -> Refusal:
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        f"The request's body is larger than {limit // 1024} KiB.",
+        Fact("web.body_too_large", limit=limit // 1024),
         # What is still on its way is not read.
         headers={"Connection": "close"},
     )
 
 
 def _wrong_host() -> Refusal:
-    return Refusal(
-        HTTPStatus.MISDIRECTED_REQUEST,
-        "This server is not called by that host name.",
-        fix="Use localhost, or add the name to QIUSUO_ALLOWED_HOSTS.",
-    )
+    return Refusal(HTTPStatus.MISDIRECTED_REQUEST, Fact("web.wrong_host"))
 
 
 class Guard:
@@ -130,8 +122,7 @@ class Guard:
         headers = dict(scope["headers"])
         refusal = await self._refusal(scope, headers)
         if refusal is not None:
-            answer = json_answer(refusal_shape(refusal, scope["path"]), refusal.http_status, refusal.headers)
-            await answer(scope, receive, send_marked)
+            await refused(refusal, scope)(scope, receive, send_marked)
             return
         # With a length the server itself sees to it that no more is sent.
         inner = receive if b"content-length" in headers else _capped(receive, _largest(scope["path"]))

@@ -11,8 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import remember, without_links
-from qiusuo.web.errors import invalid_body
+from qiusuo.web.invalid import invalid_body
 from qiusuo.web.openai.errors import ApiError, unknown_model, unsupported
+from qiusuo.words import Fact
 
 CHAT_MODEL: Final = "qiusuo-chat"
 AGENT_MODEL: Final = "qiusuo-agent"
@@ -111,7 +112,7 @@ def read_completion(raw: bytes) -> CompletionBody:
     except ValidationError as error:
         where = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
         param = str(where[0]) if where else None
-        raise ApiError(HTTPStatus.BAD_REQUEST, invalid_body(error).message, param=param) from None
+        raise ApiError(HTTPStatus.BAD_REQUEST, invalid_body(error).fact, param=param) from None
     if body.model not in MODELS:
         raise unknown_model(body.model)
     _refuse_what_there_is_not(body)
@@ -120,17 +121,16 @@ def read_completion(raw: bytes) -> CompletionBody:
 
 def _refuse_what_there_is_not(body: CompletionBody) -> None:
     if body.n is not None and body.n != 1:
-        raise unsupported("One answer is given to a request.", "n", fix="Leave n out, or set it to 1.")
+        raise unsupported(Fact("openai.one_answer"), "n")
     for name, tools in (("tools", body.tools), ("functions", body.functions)):
         if tools and body.tool_choice != "none":
-            fix = f"Leave them out: {AGENT_MODEL} searches with tools of its own."
-            raise unsupported("Tools of the client are not supported.", name, fix=fix)
+            raise unsupported(Fact("openai.own_tools", model=AGENT_MODEL), name)
     if body.logprobs:
-        raise unsupported("There are no logprobs.", "logprobs")
+        raise unsupported(Fact("openai.logprobs"), "logprobs")
     if body.response_format is not None and body.response_format.type != "text":
-        raise unsupported("Answers are Markdown with citations, never JSON.", "response_format")
+        raise unsupported(Fact("openai.no_json"), "response_format")
     if body.modalities and body.modalities != ["text"]:
-        raise unsupported("Answers are text.", "modalities")
+        raise unsupported(Fact("openai.only_text"), "modalities")
 
 
 def read_conversation(raw: bytes, user: str | None) -> tuple[CompletionBody, Ask, Memory]:
@@ -158,8 +158,7 @@ def conversation(body: CompletionBody, user: str | None) -> tuple[Ask, Memory]:
         else:
             said.append((message.role, text))
     if not said or said[-1][0] != "user":
-        why = "The last message must be the user's: it is the question."
-        raise ApiError(HTTPStatus.BAD_REQUEST, why, param="messages")
+        raise ApiError(HTTPStatus.BAD_REQUEST, Fact("openai.last_message"), param="messages")
     searches = body.search is not False
     agent = body.model == AGENT_MODEL and searches
     settings = ChatSettings(mode=Mode.AGENT if agent else Mode.CHAT, search=searches and not agent)
@@ -220,6 +219,6 @@ def _text(message: ChatMessage, index: int) -> str:
         elif part.type == "refusal":
             texts.append(part.refusal or "")
         elif message.role in {"user", *_SYSTEM_ROLES}:
-            what = f"Message {index + 1} has a part of the type {part.type[:40]!r}; only text can be read."
-            raise ApiError(HTTPStatus.BAD_REQUEST, what, code="unsupported_content", param="messages")
+            fact = Fact("openai.part_type", number=index + 1, type=repr(part.type[:40]))
+            raise ApiError(HTTPStatus.BAD_REQUEST, fact, code="unsupported_content", param="messages")
     return "\n".join(texts)

@@ -26,7 +26,7 @@ from qiusuo.web.chat import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
-from qiusuo.web.openai.errors import ApiError, error_shape, stopping, turn_failed, unknown_model
+from qiusuo.web.openai.errors import ApiError, error_shape, language_for, stopping, turn_failed, unknown_model
 from qiusuo.web.openai.request import MODELS, THOUGHT_END, read_conversation
 from qiusuo.web.openai.shape import PING, Completion, error_event, model_shape, models_shape
 from qiusuo.web.route import json_answer, user_of
@@ -112,7 +112,8 @@ class OpenAiRoutes:
         except BaseException:  # whatever it is, a hang-up too, nobody will read the answer any more
             await following.aclose()
             raise
-        return TurnStream(following, _chunks(completion, following, begun, self._ping_seconds))
+        chunks = _chunks(completion, following, begun, self._ping_seconds, request.scope)
+        return TurnStream(following, chunks)
 
     def _follow(self, turn: Turn, owner: str) -> Following:
         """Begin a turn.
@@ -217,7 +218,7 @@ async def _begun(following: Following, seconds: float) -> list[Event]:
 
 
 async def _chunks(
-    completion: Completion, following: Following, begun: list[Event], ping_seconds: float
+    completion: Completion, following: Following, begun: list[Event], ping_seconds: float, scope: Scope
 ) -> AsyncGenerator[bytes]:
     yield completion.beginning()
     events, streamed, news = begun, list[str](), News()
@@ -235,7 +236,7 @@ async def _chunks(
     try:
         _good(done, following)
     except ApiError as error:
-        yield error_event(error_shape(error))
+        yield error_event(error_shape(error, language_for(error, scope)))
         return
     for chunk in completion.ending("".join(streamed), done):
         yield chunk
@@ -270,7 +271,7 @@ def _good(done: Done, following: Following) -> Done:
     if done.finish == SERVER_STOPPING and not done.answer:
         raise stopping()  # clients ask again by themselves then, and another server answers
     if done.state is TurnState.FAILED:
-        raise turn_failed(following.turn.record.notices)
+        raise turn_failed(following.turn.record.notices, following.turn.language)
     return done
 
 
@@ -281,7 +282,8 @@ def answered(handler: Handler) -> Handler:
         try:
             return await handler(request)
         except SearchError as error:
-            return json_answer(error_shape(error), status_of(error), headers_of(error))
+            language = language_for(error, request.scope)
+            return json_answer(error_shape(error, language), status_of(error), headers_of(error), language=language)
         except ClientGone:
             return Response(status_code=CLIENT_GONE)
 

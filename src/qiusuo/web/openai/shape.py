@@ -24,6 +24,7 @@ from qiusuo.citations.linking.references import escape_markdown
 from qiusuo.text import clean, truncate
 from qiusuo.urls import link_url
 from qiusuo.web.openai.request import MODELS, NOTICE_MARK
+from qiusuo.words import Fact
 
 DONE: Final = b"data: [DONE]\n\n"
 PING: Final = b": ping\n\n"
@@ -31,11 +32,6 @@ PING: Final = b": ping\n\n"
 _LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\((https?://[^\s()]+)(?: "(?:[^"\\\n]|\\.)*")?\)')
 _DAY: Final = len("2026-01-31")
 _FINISHES: Final = frozenset({"stop", "length", "content_filter"})
-# A claim in other words than its source's is sometimes not found either: nobody is told that it is wrong.
-_NOT_FOUND: Final = {
-    prompts.CHINESE: ("来源中未找到 ", "{numbers}：“{claim}”", "；"),
-    prompts.ENGLISH: ("Not found in source ", "{numbers}: “{claim}”", "; "),
-}
 _CLAIMS_QUOTED: Final = 3
 _CLAIM_CHARS: Final = 60
 # The day on which these models came to be; programs only want a number.
@@ -104,16 +100,17 @@ class Completion:
 
     def _tail(self, done: Done) -> str:
         """Return what stands below the answer: the references, what they do not bear out, and why a search failed."""
+        language = self.turn.language
         parts = [done.references] if self.references and done.references else []
         # Most programs show the text and nothing else; nobody shall take a number that its source does not have for
         # one that was checked, nor an answer without search for one with it.
-        unfound = _unfound(self.turn.record.check, self.turn.language)
-        parts += [f"{NOTICE_MARK}{unfound}"] if unfound else []
+        unfound = _unfound(self.turn.record.check)
+        parts += [f"{NOTICE_MARK}{unfound.text(language)}"] if unfound else []
         parts += [
-            f"{NOTICE_MARK}**{told['title']}** {clean(told['message'])}"
-            for told in self.turn.record.notices
-            if (told["level"] == "warning" and told["code"].startswith(("search_", "user_")))
-            or told["code"] in {"model_not_configured", SERVER_STOPPING}
+            f"{NOTICE_MARK}**{notice['title']}** {clean(notice['message'])}"
+            for notice in self.turn.record.notices
+            if (notice["level"] == "warning" and notice["code"].startswith(("search_", "user_")))
+            or notice["code"] in {"model_not_configured", SERVER_STOPPING}
         ]
         return "".join(f"\n\n{part}" for part in parts)
 
@@ -190,22 +187,24 @@ def _annotation(source: dict[str, Any], start: int, end: int) -> dict[str, Any]:
     return {"type": "url_citation", "url_citation": citation}
 
 
-def _unfound(check: dict[str, Any] | None, language: str) -> str:
-    """Return which cited statements were not found in their sources, on one line; blank where there are none."""
+def _unfound(check: dict[str, Any] | None) -> Fact | None:
+    """Return which cited statements were not found in their sources; None where there are none.
+
+    A claim in other words than its source's is sometimes not found either: nobody is told that it is wrong.
+    """
     claims = [
         (claim["claim"], "".join(f"[{citation['number']}]" for citation in claim["citations"]))
         for claim in (check["report"]["claims"] if check else ())
         if claim["support"] == Support.NOT_FOUND
     ]
     if not claims:
-        return ""
-    title, entry, between = _NOT_FOUND[language]
+        return None
     quoted = [
-        entry.format(claim=escape_markdown(truncate(clean(claim), _CLAIM_CHARS)), numbers=numbers)
+        Fact("openai.unfound_claim", claim=escape_markdown(truncate(clean(claim), _CLAIM_CHARS)), numbers=numbers)
         for claim, numbers in claims[:_CLAIMS_QUOTED]
     ]
     further = dict.fromkeys(numbers for _, numbers in claims[_CLAIMS_QUOTED:])
-    return title + between.join([*quoted, *further])
+    return Fact("openai.unfound", claims=[*quoted, *further])
 
 
 def _finish(done: Done) -> str:

@@ -17,7 +17,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from qiusuo.web.language import language_tag, reader_language
 from qiusuo.web.static.page import StaticFile, page_files
+from qiusuo.words import Fact, Language
 
 _HERE: Final = Path(__file__)
 # In an installed package in the folder above, in the repository at its root.
@@ -33,11 +35,6 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}")
 _ANCHOR: Final = re.compile(r'<a id="([\w.-]+)"></a>')
 _COMMENT: Final = re.compile(r"^<!--.*?-->\n?", re.DOTALL | re.MULTILINE)
 _OTHER_PAGE: Final = re.compile(r"([a-z][a-z0-9-]*)(\.zh-CN)?\.md(#.*)?")
-_WORDS: Final = {
-    "zh": ("求索文档", "回到对话", "没有这一页", "接口", "机器可读的完整描述", "文档没有随这个安装一起提供", "说明"),
-    "en": ("Qiusuo docs", "Back to the chat", "There is no such page", "API", "The whole description, for machines",
-           "The documentation is not part of this installation", "What it does"),
-}  # fmt: skip
 
 
 def docs_folder() -> Path | None:
@@ -54,7 +51,7 @@ def doc_names(folder: Path) -> list[str]:
 
 async def docs_page(request: Request) -> Response:
     """Show a page of the documentation, in Chinese where the reader reads it."""
-    language = _language(request)
+    language = reader_language(request.scope)
     name = request.path_params.get("name", "")
     folder = docs_folder()
     if folder is None:
@@ -63,10 +60,12 @@ async def docs_page(request: Request) -> Response:
         body, status = _api(request.app.openapi(), language), HTTPStatus.OK
     else:
         text = _read(folder, name or "usage", language)
-        body = _render(text) if text else f"<h1>{_WORDS[language][2]}</h1>"
+        body = _render(text) if text else f"<h1>{Fact('docs.no_page').text(language)}</h1>"
         status = HTTPStatus.OK if text else HTTPStatus.NOT_FOUND
     whole = _frame(body, _menu(folder, name or "usage", language), language)
     answer = StaticFile.of(whole.encode(), _HTML).answer(request)
+    answer.headers["Content-Language"] = language_tag(language)
+    answer.headers["Vary"] = "Accept-Encoding, Accept-Language"
     if status is not HTTPStatus.OK:
         answer.status_code = status
     return answer
@@ -77,16 +76,11 @@ def docs_routes() -> list[Route]:
     return [Route("/docs", docs_page, methods=["GET"]), Route("/docs/{name}", docs_page, methods=["GET"])]
 
 
-def _language(request: Request) -> str:
-    asked = request.query_params.get("lang") or request.headers.get("accept-language", "")
-    return "zh" if asked.lower().startswith("zh") else "en"
-
-
-def _read(folder: Path, name: str, language: str) -> str:
+def _read(folder: Path, name: str, language: Language) -> str:
     if name not in doc_names(folder):
         return ""
     chosen = folder / f"{name}{_CHINESE}.md"
-    if language != "zh" or not chosen.is_file():
+    if language is not Language.CHINESE or not chosen.is_file():
         chosen = folder / f"{name}.md"
     return chosen.read_text(encoding="utf-8") if chosen.is_file() else ""
 
@@ -139,16 +133,17 @@ def _link(target: str) -> dict[str, str | int | float]:
     return {}  # leads out of the documentation: to files that are not here
 
 
-def _menu(folder: Path | None, current: str, language: str) -> str:
-    title, back, *_ = _WORDS[language]
-    lines = [f'<a class="home" href="/">{escape(back)}</a>']
+def _menu(folder: Path | None, current: str, language: Language) -> str:
+    lines = [f'<a class="home" href="/">{escape(Fact("docs.back").text(language))}</a>']
     for name in doc_names(folder) if folder else ():
         mark = ' aria-current="page"' if name == current else ""
-        text = _WORDS[language][3] if name == API else _title(_read(folder, name, language)) if folder else name
+        title = _title(_read(folder, name, language)) if folder else name
+        text = Fact("docs.api").text(language) if name == API else title
         lines.append(f'<a href="/docs/{name}?lang={language}"{mark}>{escape(text or name)}</a>')
-    other, words = ("en", "English") if language == "zh" else ("zh", "中文")
+    other = Language.ENGLISH if language is Language.CHINESE else Language.CHINESE
+    words = Fact("docs.language").text(other)
     lines.append(f'<a class="language" href="?lang={other}" lang="{other}">{words}</a>')
-    return f'<nav aria-label="{escape(title)}">{"".join(lines)}</nav>'
+    return f'<nav aria-label="{escape(Fact("docs.title").text(language))}">{"".join(lines)}</nav>'
 
 
 def _title(text: str) -> str:
@@ -156,14 +151,14 @@ def _title(text: str) -> str:
     return heading[1].replace("`", "") if heading else ""
 
 
-def _frame(body: str, menu: str, language: str) -> str:
+def _frame(body: str, menu: str, language: Language) -> str:
     root = page_files().root
     heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
     title = re.sub(r"<[^>]+>", "", heading[1]) if heading else ""
     return (
-        f'<!doctype html><html lang="{"zh-CN" if language == "zh" else "en"}"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language_tag(language)}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title} · {escape(_WORDS[language][0])}</title>"
+        f"<title>{title} · {escape(Fact('docs.title').text(language))}</title>"
         f'<link rel="icon" href="{root}icon.svg" type="image/svg+xml">'
         f'<link rel="stylesheet" href="{root}style.css"><link rel="stylesheet" href="{root}docs.css">'
         f'<script src="{root}early.js"></script></head>'
@@ -171,11 +166,11 @@ def _frame(body: str, menu: str, language: str) -> str:
     )
 
 
-def _absent(language: str) -> str:
-    return f"<h1>{_WORDS[language][5]}</h1><p>pip install 'qiusuo[all]' · <code>qiusuo doctor</code></p>"
+def _absent(language: Language) -> str:
+    return f"<h1>{Fact('docs.absent').text(language)}</h1><p>pip install 'qiusuo[all]' · <code>qiusuo doctor</code></p>"
 
 
-def _api(document: dict[str, Any], language: str) -> str:
+def _api(document: dict[str, Any], language: Language) -> str:
     rows = [
         f"<tr><td>{escape(method.upper())}</td><td><code>{escape(path)}</code></td>"
         f"<td>{escape(str(operation.get('description') or operation.get('summary') or ''))}</td></tr>"
@@ -183,8 +178,9 @@ def _api(document: dict[str, Any], language: str) -> str:
         for method, operation in methods.items()
     ]
     return (
-        f'<h1>{_WORDS[language][3]}</h1><p>{_WORDS[language][4]}: <a href="/openapi.json">/openapi.json</a></p>'
+        f"<h1>{Fact('docs.api').text(language)}</h1>"
+        f'<p>{Fact("docs.whole").text(language)}: <a href="/openapi.json">/openapi.json</a></p>'
         '<div class="table" tabindex="0"><table><thead><tr><th>HTTP</th><th>URL</th>'
-        f"<th>{_WORDS[language][6]}</th></tr></thead>"
+        f"<th>{Fact('docs.about').text(language)}</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )

@@ -20,7 +20,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from qiusuo.web.errors import Refusal
-from qiusuo.web.route import json_answer
+from qiusuo.web.openai.errors import refused
+from qiusuo.web.static.words import MODULE, words_module
+from qiusuo.words import Fact
 
 FOLDER: Final = Path(__file__).with_name("page")
 CONTENT_POLICY: Final = (
@@ -86,6 +88,7 @@ def page_files() -> PageFiles:
         for path in sorted(FOLDER.rglob("*"))
         if path.suffix in KINDS and path.is_file()
     }
+    found[MODULE] = words_module()
     whole = sha256()
     for name, body in found.items():
         whole.update(name.encode() + b"\0" + sha256(body).digest())
@@ -117,8 +120,7 @@ async def page_file(request: Request) -> Response:
     # Looked up in a table, so that it leads nowhere else whatever it says.
     found = pages.files.get(request.scope["path"].removeprefix(pages.root))
     if found is None:
-        missing = Refusal(HTTPStatus.NOT_FOUND, "There is no such file.", fix="Reload the page.")
-        return json_answer(missing.to_dict(), missing.http_status)
+        return refused(Refusal(HTTPStatus.NOT_FOUND, Fact("web.no_such_file")), request.scope)
     return found.answer(request, keep=_FOR_GOOD)
 
 

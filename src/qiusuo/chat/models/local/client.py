@@ -15,6 +15,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from qiusuo.chat.models.local.tools import adapted, demanded
 from qiusuo.chat.models.openai_chat import CompatibleChat
 from qiusuo.errors import ModelBroken
+from qiusuo.words import Fact
 
 
 class LocalChat(CompatibleChat):
@@ -116,7 +117,7 @@ def _read(text: str) -> tuple[str, dict[str, Any]]:
         call = json.loads(text)
         return str(call["name"]), dict(call["arguments"])
     except (ValueError, KeyError, TypeError):  # cut off by the limit of tokens
-        raise ModelBroken("The model made no whole tool call.", fix="Try again, or use a larger model.") from None
+        raise ModelBroken(Fact("llm.half_a_call")) from None
 
 
 def _new_id() -> str:

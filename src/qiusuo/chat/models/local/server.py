@@ -18,6 +18,7 @@ from qiusuo.chat.models.vendors import Choice
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
 from qiusuo.loops import PerLoop
+from qiusuo.words import Fact
 
 # A model that does not find an end must be stopped by somebody.
 _ANSWER_TOKENS: Final = 1024
@@ -128,8 +129,6 @@ def _start(path: Path, context: int) -> _Running:
     try:
         server = xllamacpp.Server(params)
     except Exception as error:  # noqa: BLE001 - llama.cpp's own, of any type
-        raise ModelNotConfigured(
-            f"llama.cpp cannot load {path} ({type(error).__name__}).",
-            fix="Check that the file is whole, and that there is memory enough.",
-        ) from None
+        fault = type(error).__name__
+        raise ModelNotConfigured(Fact("llm.cannot_load", path=str(path), fault=fault)) from None
     return _Running(server, server.listening_address, key)

@@ -15,6 +15,7 @@ from qiusuo.chat.models.native.sources import Numbering, markers
 from qiusuo.chat.models.native.stream import Reader, StreamedSearch, blocks_of, copied, piece_of
 from qiusuo.chat.models.port import NativePiece
 from qiusuo.errors import ModelError, ModelRateLimited, ModelUnavailable
+from qiusuo.words import Fact
 
 TOOL_TYPE: Final = "web_search_20250305"
 """The oldest dated type: every model with search takes it, and so do the vendors that copy the endpoint."""
@@ -123,7 +124,7 @@ class AnthropicReader(Reader):
         if isinstance(content, Mapping):
             code = str(content.get("error_code") or "unavailable")
             if (failure := _FAILURES.get(code)) and not self._searched:
-                raise failure(f"The model's own search failed ({code}).", engine=self._label)
+                raise failure(Fact("llm.own_search_failed", words=code), engine=self._label)
             return
         for row in content if isinstance(content, list) else ():
             if isinstance(row, Mapping):

@@ -15,6 +15,7 @@ from qiusuo.chat.models.native.responses import UNWATCHED
 from qiusuo.chat.models.native.stream import Reader, StreamedSearch, blocks_of, copied, piece_of
 from qiusuo.chat.models.port import NativePiece
 from qiusuo.errors import ModelBroken
+from qiusuo.words import Fact
 
 FUNCTION: Final = "$web_search"
 
@@ -39,7 +40,7 @@ class KimiSearch(StreamedSearch):
         first, *rest = chunks
         whole = first + rest
         if not whole.tool_call_chunks or any(call["name"] != FUNCTION for call in whole.tool_call_chunks):
-            raise ModelBroken("The model calls a function that it was not offered.", engine=self.label)
+            raise ModelBroken(Fact("llm.unknown_function"), engine=self.label)
         results = [
             ToolMessage(call["args"] or "{}", tool_call_id=call["id"] or "", name=FUNCTION)
             for call in whole.tool_call_chunks

@@ -17,6 +17,7 @@ from langchain_core.runnables import Runnable
 from qiusuo.chat.models.model_errors import translated
 from qiusuo.chat.models.port import NativePiece, NativeSource
 from qiusuo.errors import ModelBroken, ModelError, ModelRateLimited, ModelRejected, ModelTimeout, ModelUnavailable
+from qiusuo.words import Fact
 
 IDLE_SECONDS: Final = 180.0
 """How long a provider may be silent. Nothing is heard of a search while it is made, so it is a long time."""
@@ -107,7 +108,7 @@ class StreamedSearch(ABC):
                     for piece in with_chunk(reader.read(chunk), chunk):
                         yield piece
             if not reader.stopped:
-                raise ModelBroken("The answer broke off.", engine=self.label)
+                raise ModelBroken(Fact("llm.broke_off"), engine=self.label)
             following = self.follow_up(reader, chunks)
             if not following:
                 break
@@ -130,16 +131,14 @@ class StreamedSearch(ABC):
                 except StopAsyncIteration:
                     return
                 except TimeoutError:
-                    message = f"No word from the model for {self.idle_seconds:g} s."
-                    raise ModelTimeout(message, engine=self.label) from None
+                    raise ModelTimeout(Fact("llm.silent", seconds=self.idle_seconds), engine=self.label) from None
                 yield chunk
 
     def _silence(self, reader: Reader) -> ModelError:
         if reader.stopped in _REFUSALS:
-            return ModelRejected(f"The provider has refused to answer ({reader.stopped}).", engine=self.label)
-        return ModelBroken(
-            f"The answer has no text (the provider's reason: {reader.stopped or 'none'}).", engine=self.label
-        )
+            return ModelRejected(Fact("llm.refused_as", stopped=reader.stopped), engine=self.label)
+        stopped = reader.stopped or Fact("llm.no_reason")
+        return ModelBroken(Fact("llm.no_text", stopped=stopped), engine=self.label)
 
 
 def _failure(error: Exception, label: str) -> ModelError:
@@ -149,9 +148,9 @@ def _failure(error: Exception, label: str) -> ModelError:
         return known
     words = f"{error} {getattr(error, 'code', '')}"
     if _TOO_OFTEN.search(words):
-        return ModelRateLimited("The model's provider asks us to slow down.", engine=label)
+        return ModelRateLimited(Fact("llm.slow_down"), engine=label)
     if _DOWN.search(words):
-        return ModelUnavailable("The model's provider has a problem, told in the middle of its answer.", engine=label)
+        return ModelUnavailable(Fact("llm.failed_midway"), engine=label)
     return known
 
 

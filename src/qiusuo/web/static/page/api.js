@@ -1,5 +1,6 @@
 /** Requests to our own server, the streams it sends, and how they fail. */
 import { recall, remember } from "./browser.js";
+import { getLanguage } from "./i18n.js";
 import { change } from "./store.js";
 
 const TOKEN = "qiusuo.token";
@@ -12,7 +13,7 @@ export class ApiError extends Error {
   constructor(status, body = {}) {
     super(body.message || `HTTP ${status}`);
     this.status = status;
-    this.code = body.error || "";
+    this.kind = body.error || "";
     this.fix = body.fix || "";
     this.retryAfter = body.retryAfter ?? null;
   }
@@ -31,7 +32,8 @@ export function keepToken(token) {
 /** @param {Record<string, string>} more */
 function headers(more) {
   const token = recall("sessionStorage", TOKEN);
-  return token ? { ...more, Authorization: `Bearer ${token}` } : more;
+  const all = { "Accept-Language": getLanguage(), ...more };
+  return token ? { ...all, Authorization: `Bearer ${token}` } : all;
 }
 
 /**
@@ -45,7 +47,7 @@ async function request(path, options) {
     response = await fetch(path, { credentials: "omit", cache: "no-store", ...options });
   } catch (error) {
     if (options.signal?.aborted && options.signal.reason?.name !== "TimeoutError") throw error;
-    throw new ApiError(0, { message: "The server cannot be reached." });
+    throw new ApiError(0);
   }
   if (response.ok) return response;
   if (wantsToken(response)) change({ locked: true });
@@ -59,7 +61,7 @@ function wantsToken(response) {
 }
 
 /**
- * Ask for JSON.
+ * Ask for JSON; its words are in the page's language.
  *
  * @param {string} method
  * @param {string} path
@@ -67,6 +69,7 @@ function wantsToken(response) {
  * @returns {Promise<any>}
  */
 export async function call(method, path, body) {
+  const language = getLanguage();
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const response = await request(path, {
     method,
@@ -74,20 +77,20 @@ export async function call(method, path, body) {
     signal: AbortSignal.timeout(PATIENCE_MS),
     ...sent,
   });
-  return response.status === 204 ? null : response.json();
+  const found = response.status === 204 ? null : await response.json();
+  return method === "GET" && language !== getLanguage() ? call(method, path) : found;
 }
 
-/**
- * @param {string} language
- * @returns {Promise<any>} the state of searching; told with 503 when it is down
- */
-export async function health(language) {
-  const response = await fetch(`/api/health?lang=${language}`, {
+/** @returns {Promise<any>} the state of searching; told with 503 when it is down */
+export async function health() {
+  const language = getLanguage();
+  const response = await fetch("/api/health", {
     headers: headers({}),
     cache: "no-store",
     signal: AbortSignal.timeout(PATIENCE_MS),
   });
-  return wantsToken(response) ? null : response.json();
+  const found = wantsToken(response) ? null : await response.json();
+  return language === getLanguage() ? found : health();
 }
 
 /**

@@ -1,12 +1,10 @@
 /** The page's language and appearance: chosen by the reader, else by the browser; remembered. */
 import { recall, remember } from "./browser.js";
-import en from "./words/en.js";
-import zh from "./words/zh.js";
+import { NOTICES, OUTCOMES, WORDS } from "./words.js";
 
 /** @import { Language } from "./types.js" */
 /** @typedef {"auto" | "light" | "dark"} Theme */
 
-const WORDS = { zh, en };
 const LANGUAGE = "qiusuo.language";
 const THEME = "qiusuo.theme";
 
@@ -70,7 +68,7 @@ export function onPreferences(listener) {
 /**
  * Say something in the page's language.
  *
- * @param {keyof typeof zh} key
+ * @param {keyof typeof WORDS["zh"]} key
  * @param {Record<string, string | number>} [values]
  * @returns {string}
  */
@@ -79,9 +77,17 @@ export function t(key, values) {
   return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
 }
 
-/** @param {string} word one that the server uses @returns {string} it in words, else as it is */
-export function tWord(word) {
-  return /** @type {Record<string, string>} */ (WORDS[language])[word] ?? word;
+/** @param {string} outcome how an attempt ended @returns {string} it in words, else as it is */
+export function tOutcome(outcome) {
+  return /** @type {Record<string, string>} */ (OUTCOMES[language])[outcome] ?? outcome;
+}
+
+/**
+ * @param {string} code
+ * @returns {{title: string, message: string, fix: string} | undefined} the words of a notice that the page itself gives
+ */
+export function ownNotice(code) {
+  return /** @type {Record<string, {title: string, message: string, fix: string}>} */ (NOTICES[language])[code];
 }
 
 /** @param {(string | null | undefined | false)[]} parts @returns {string} those that say something, in one line */

@@ -3,6 +3,7 @@ import { ApiError, call, health, refusedWith, sessionPath } from "./api.js";
 import { announce, onAnnounced } from "./browser.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, defaultSettings, getState, say, toast } from "./store.js";
+import { tellAgain } from "./telling.js";
 import { PENDING, UNSENT, attach, detach, turnsBegun } from "./turns.js";
 
 /** @import { Session, SessionInfo, Settings, Turn } from "./types.js" */
@@ -53,7 +54,7 @@ export async function start() {
 }
 
 async function loadHealth() {
-  const found = await health(getLanguage()).catch(() => null);
+  const found = await health().catch(() => null);
   if (found) change({ findings: found.findings ?? [], healthy: found.status !== "down" });
 }
 
@@ -85,7 +86,13 @@ function watchRepairs() {
 }
 
 export function watchOtherTabs() {
-  onPreferences(() => void loadHealth()); // it is told in the reader's language
+  let told = getLanguage();
+  onPreferences(() => {
+    if (told === getLanguage()) return;
+    told = getLanguage();
+    void loadStatus();
+    void tellAgain();
+  });
   onAnnounced((session) => {
     void refreshHistory();
     // Also when it is just being opened: what is fetched may be older than what is told.
@@ -363,7 +370,7 @@ export async function remove(id) {
 /** @param {unknown} error @returns {string} */
 export function messageOf(error) {
   if (error instanceof ApiError) {
-    if (error.code === LIMIT) return t("historyFull");
+    if (error.kind === LIMIT) return t("historyFull");
     return error.status === 0 ? t("cannotStart") : [error.message, error.fix].filter(Boolean).join(" ");
   }
   return error instanceof Error ? error.message : String(error);

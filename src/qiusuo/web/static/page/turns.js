@@ -160,12 +160,12 @@ export async function send(text, replaces) {
 /** Show that a question did not get through. @param {Turn} turn @param {unknown} error @param {string} session */
 function unsent(turn, error, session) {
   const refused = error instanceof ApiError && error.status > 0;
-  const full = refused && error.code === LIMIT && (session ? "turns_full" : "conversations_full");
+  const full = refused && error.kind === LIMIT && (session ? "turns_full" : "conversations_full");
   const notice = {
     code: full || (refused ? "refused" : "lost_turn"),
     level: "error",
     title: "",
-    message: error instanceof Error ? error.message : String(error),
+    message: refused ? error.message : "",
     fix: error instanceof ApiError ? error.fix : "",
     commands: [],
     doc: "",
@@ -255,7 +255,7 @@ async function poll(mine) {
       if (mine.left) return;
       change({ lost: false, current: info });
       if (mine.turn.id === PENDING && kept?.question !== mine.turn.question) {
-        unsent(mine.turn, new ApiError(0, { message: t("cannotStart") }), mine.session);
+        unsent(mine.turn, new ApiError(0), mine.session);
         mine.quit.abort();
         following = null;
         return;

@@ -139,9 +139,15 @@
  * @property {string} [reason]
  * @property {string} [fix]
  *
+ * @typedef {object} Problem
+ * @property {string} code
+ * @property {string} message
+ * @property {string} fix
+ * @property {string[]} commands
+ *
  * @typedef {object} Config
  * @property {{name: string, label: string, kind: "remote" | "local" | "extractive", nativeSearch: boolean}} model
- * @property {{available: boolean, engine: {name: string, label: string} | null, problem: {message: string, fix: string} | null}} search
+ * @property {{available: boolean, engine: {name: string, label: string} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines
  * @property {{zh: string[], en: string[]}} examples
  * @property {string} version

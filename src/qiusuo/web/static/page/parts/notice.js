@@ -1,11 +1,11 @@
 /** What went wrong, what to do about it; the conversation goes on beside it. */
 import { html } from "../html.js";
-import { getLanguage, t } from "../i18n.js";
-import { NOTICES } from "../words/notices.js";
+import { getLanguage, ownNotice, t } from "../i18n.js";
 import { Command } from "./copy.js";
 
 /** @import { Notice } from "../types.js" */
 
+const GUIDE = "/docs/troubleshooting";
 const ROLES = { error: "alert", warning: "status" };
 
 /** @param {string} doc @returns {string} the local page, in the reader's language; blank for anything else */
@@ -23,16 +23,16 @@ function docTitle(doc) {
 
 /** @param {{notice: Notice, fresh?: boolean}} props */
 export function NoticeView({ notice, fresh = false }) {
-  const wording = NOTICES[notice.code];
-  const own = [notice.title || notice.code, notice.message, notice.fix];
-  const [title, what, todo] = own.map((given, index) => wording?.[getLanguage()][index] || given);
-  const commands = [...new Set([...(wording?.commands ?? []), ...(notice.commands ?? [])])];
-  const docs = [...new Set([wording?.doc ?? "", notice.doc || (notice.level === "info" ? "" : "/docs/troubleshooting")])];
+  const own = ownNotice(notice.code);
+  const title = own?.title || notice.title || notice.code;
+  const [what, todo] = [own?.message || notice.message, own?.fix || notice.fix];
   const level = notice.level === "error" || notice.level === "warning" ? notice.level : "info";
+  const docs = [...new Set([notice.doc, level === "info" ? "" : GUIDE])];
+  // What the server said where the page has words of its own.
   const details = [notice.message, notice.fix].filter((text) => text && text !== what && text !== todo);
   const rest = html`
     ${notice.retryAfter != null && html`<p>${t("retryAfter", { count: Math.ceil(notice.retryAfter) })}</p>`}
-    ${commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
+    ${notice.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
   `;
   const links = html`
     <p class="doc-links">

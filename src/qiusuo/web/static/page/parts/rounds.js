@@ -1,6 +1,6 @@
 /** One line per search: its words, its engine, what came of it, and on demand the receipt. */
 import { html, memo } from "../html.js";
-import { formatSeconds, listed, t, tWord } from "../i18n.js";
+import { formatSeconds, listed, t, tOutcome } from "../i18n.js";
 import { getState } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
 import { Icon } from "./icons.js";
@@ -128,7 +128,7 @@ function AttemptRow({ attempt }) {
   const { engine, outcome: ended, ms, reason, fix, skipped, notes } = attempt;
   return html`
     <li>
-      <b>${labelOf(engine)}</b> <span class=${`outcome ${ended}`}>${tWord(ended)}</span>
+      <b>${labelOf(engine)}</b> <span class=${`outcome ${ended}`}>${tOutcome(ended)}</span>
       <span class="ms">${skipped ? t("skipped") : took(ms)}</span>
       ${[reason, fix, ...(notes ?? [])].filter(Boolean).map((text) => html`<span class="told">${text}</span>`)}
     </li>

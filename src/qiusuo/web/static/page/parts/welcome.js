@@ -4,7 +4,6 @@ import { getLanguage, t } from "../i18n.js";
 import { NO_CHAT, changeSettings } from "../sessions.js";
 import { getState, useStore } from "../store.js";
 import { send } from "../turns.js";
-import { NOTICES } from "../words/notices.js";
 import { Command } from "./copy.js";
 import { docLink } from "./notice.js";
 
@@ -73,8 +72,6 @@ function Setup({ findings, config }) {
   const problem = config.search.problem;
   const serious = findings.filter((finding) => SERIOUS.includes(finding.level));
   const missing = config.model.kind === "extractive";
-  // Until the findings have come; the problem itself is told in English.
-  const [searchOff, , turnSearchOnBy] = NOTICES.search_disabled[getLanguage()];
   if (!problem && !serious.length && !missing) return null;
   return html`
     <section class="setup">
@@ -88,7 +85,13 @@ function Setup({ findings, config }) {
           <${Command} command=${MODEL} />
           <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
         </li>`}
-        ${problem && !serious.length && html`<li><b>${searchOff}</b><p>${turnSearchOnBy}</p></li>`}
+        ${problem &&
+        !serious.length && // until they have come
+        html`<li>
+          <b>${problem.message}</b>
+          <p>${problem.fix}</p>
+          ${problem.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
+        </li>`}
         ${serious.map(
           (finding) => html`
             <li key=${finding.code}>

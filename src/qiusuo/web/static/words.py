@@ -1,0 +1,38 @@
+"""The words of the page as a module of it, made of the catalogue: there is no second copy of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from qiusuo.words import Fact, Language
+from qiusuo.words.catalogue import Part, codes, template
+
+MODULE: Final = "words.js"
+OWN_NOTICES: Final = ("lost_turn", "refused", "conversations_full", "turns_full")
+"""What the page itself finds. Of all others the server tells, in the page's language."""
+
+
+def words_module() -> bytes:
+    """Return ``words.js``: the page's words, how attempts end, and the page's own notices, by language."""
+    tables = {
+        "WORDS": {language: _words("page", language) for language in Language},
+        "OUTCOMES": {language: _words("outcome", language) for language in Language},
+        "NOTICES": {language: {code: _notice(code, language) for code in OWN_NOTICES} for language in Language},
+    }
+    return "".join(f"export const {name} = {_json(table)};\n" for name, table in tables.items()).encode()
+
+
+def _words(prefix: str, language: Language) -> dict[str, str]:
+    mine = (code for code in codes() if code.startswith(f"{prefix}."))
+    return {code.removeprefix(f"{prefix}."): template(code, language) for code in mine}
+
+
+def _notice(code: str, language: Language) -> dict[str, str]:
+    fact = Fact(f"notice.{code}")
+    parts = {"title": Part.TITLE, "message": Part.WHAT, "fix": Part.FIX}
+    return {name: fact.text(language, part) for name, part in parts.items()}
+
+
+def _json(data: object) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=1)
