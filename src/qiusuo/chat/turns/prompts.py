@@ -112,23 +112,23 @@ def language_of(text: str, wanted: str | None = None) -> Language:
     return CHINESE if is_chinese(text) else ENGLISH
 
 
-def chat_system(language: str) -> str:
+def chat_system(language: Language) -> str:
     """Return the system text of chat mode."""
     return _CHAT[language]
 
 
-def agent_system(language: str, *, disabled: str = "") -> str:
+def agent_system(language: Language, *, disabled: str = "") -> str:
     """Return the system text of agent mode; ``disabled`` tells why there is no search and how to enable it."""
     return f"{_AGENT[language]}\n\n{_SEARCH_OFF[language]}{disabled}" if disabled else _AGENT[language]
 
 
-def with_date(question: str, language: str) -> str:
+def with_date(question: str, language: Language) -> str:
     """Return a question that says what day it is."""
     return f"{question}\n\n{_TODAY[language].format(date=today())}"
 
 
 def with_results(
-    question: str, response: SearchResponse, language: str, *, limit: int, snippet_length: int, remark: str = ""
+    question: str, response: SearchResponse, language: Language, *, limit: int, snippet_length: int, remark: str = ""
 ) -> str:
     """Return a question with the numbered results that the model is to answer from (they carry today's date).
 
@@ -141,15 +141,15 @@ def with_results(
     return f"{results}{said}\n\n{_QUESTION[language]}{question}"
 
 
-def last_turn(results: str, language: str) -> str:
+def last_turn(results: str, language: Language) -> str:
     """Return the direction that ends the searches of an agent; ``results`` are those of its last ones."""
     return f"{results}\n\n{LAST_TURN[language]}".lstrip()
 
 
-def after_failure(question: str, language: str, *, remark: str = "") -> str:
+def after_failure(question: str, language: Language, *, remark: str = "") -> str:
     """Return a question for which the search failed; ``remark`` as in :func:`with_results`."""
     return f"{with_date(question, language)}\n{_FAILED[language]}{_remarked(remark, language)}"
 
 
-def _remarked(remark: str, language: str) -> str:
+def _remarked(remark: str, language: Language) -> str:
     return f"\n{REMARK[language]}{remark}" if remark else ""
