@@ -151,9 +151,9 @@ class TestFaultsOfOurs:
 
     def test_joining_late_is_no_work(self) -> None:
         events: list[Event] = [Delta("十个字的一段文字。。")] * 200_000
-        began = time.perf_counter()
+        began = time.thread_time()
         [(number, whole)] = _joined(0, events)
-        assert time.perf_counter() - began < 5  # it was minutes
+        assert time.thread_time() - began < 5  # it was minutes
         assert number == 199_999
         assert isinstance(whole, Delta)
         assert len(whole.text) == 2_000_000

@@ -223,13 +223,13 @@ class TestErrors:
 
 class TestDeadlines:
     async def test_whoever_joins_a_search_keeps_the_own_deadline(self) -> None:
-        async with SearchService([engine("slow", answers(1.0))], Settings.load()) as service:
+        async with SearchService([engine("slow", answers(1.5))], Settings.load()) as service:
             patient = asyncio.create_task(service.asearch("x", timeout=5))
             await asyncio.sleep(0.05)
             started = time.perf_counter()
             with pytest.raises(AllEnginesFailed):
                 await service.asearch("x", timeout=0.2)
-            assert time.perf_counter() - started < 0.6
+            assert time.perf_counter() - started < 1.2
             assert (await patient).results
 
     async def test_one_callers_hurry_does_not_put_the_engine_to_rest(self) -> None:
@@ -242,9 +242,9 @@ class TestDeadlines:
 
 class TestTexts:
     def test_comments_without_an_end_take_no_time(self) -> None:
-        started = time.perf_counter()
+        started = time.thread_time()
         assert clean("<!--" * 50_000, 100).startswith("<!--")
-        assert time.perf_counter() - started < 1
+        assert time.thread_time() - started < 1
         assert clean("a<!-- <b>x</b> -->b<!---->c <i>d</i>") == "abc d"
 
     async def test_the_password_of_a_proxy_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:

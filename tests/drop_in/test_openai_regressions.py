@@ -35,9 +35,9 @@ class TestEarlierAnswers:
     @pytest.mark.parametrize("line", ["\n\n> ⚠️ **No search** again", "\n- [1] a", "\n\n## References\n- [1] a"])
     def test_an_answer_full_of_such_lines_takes_no_time(self, line: str) -> None:
         text = line * 20_000 + "\nx"
-        began = time.perf_counter()
+        began = time.thread_time()
         assert _as_the_model_said(text) == text.strip()
-        assert time.perf_counter() - began < 1
+        assert time.thread_time() - began < 1
 
 
 PERIOD = "The notice period is two months"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -64,14 +64,16 @@ def serving(
     otherwise: Step | None = None,
     ping_seconds: float = 20,
     port: Callable[[ScriptedModel], Model] = scripted,
+    extensions: Sequence[Extend] = (),
     **settings: Any,
 ) -> Iterator[Served]:
     with ScriptedModel(*script, otherwise=otherwise) as model:
-        extensions: list[Extend] = [
+        parts: list[Extend] = [
+            *extensions,
             chat_extension(model=port(model), store=open_store(":memory:")),
             partial(openai_extension, ping_seconds=ping_seconds),
         ]
-        with WebServer.over("searxng", extensions=extensions, **{"hedge_delay": 0, **settings}) as web:
+        with WebServer.over("searxng", extensions=parts, **{"hedge_delay": 0, **settings}) as web:
             yield Served(web, model)
 
 
