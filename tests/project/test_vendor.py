@@ -76,12 +76,14 @@ def test_styles_load_nothing() -> None:
         assert path.read_text(encoding="utf-8").count("\n") < 420, path
 
 
+@pytest.mark.programs
 @with_node
 def test_the_page_is_typed() -> None:
     checked = run(str(TSC), "-p", "tsconfig.json")
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.programs
 @with_node
 def test_building_again_gives_the_same_file(tmp_path: Path) -> None:
     built = run("node", "build.js", str(tmp_path))

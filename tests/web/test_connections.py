@@ -22,7 +22,10 @@ from qiusuo.web.auth import network_of
 from tests.support.openai_world import serving
 from tests.support.web_server import WebServer
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="memory and limits are read as on Linux")
+pytestmark = [
+    pytest.mark.programs,
+    pytest.mark.skipif(os.name == "nt", reason="memory and limits are read as on Linux"),
+]
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 

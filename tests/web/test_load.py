@@ -57,6 +57,7 @@ def test_tens_of_thousands_of_messages() -> None:
         assert served.post(user(parts)).status_code == 400
 
 
+@pytest.mark.programs
 def test_many_streams(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """300 of them: the first token came after 22 s with SQLite, 8 s with PostgreSQL.
 
