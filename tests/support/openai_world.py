@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 import httpx
+import orjson
+from langchain_core.messages import messages_from_dict
 from openai.types.chat import ChatCompletionChunk
 
 from qiusuo.chat.port import Model
@@ -16,6 +18,7 @@ from qiusuo.chat.store import open_store
 from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.openai import openai_extension
+from qiusuo.web.openai_request import read_conversation
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Reply, ScriptedModel, Step
 from tests.support.web_server import WebServer
@@ -89,3 +92,10 @@ def assert_marks(content: str, annotations: list[dict[str, Any]], numbers: list[
         assert annotation["type"] == "url_citation"
         assert content[cited["start_index"] : cited["end_index"]] == f"[[{number}]]({cited['url']})"
         assert cited["title"]
+
+
+def heard_again(answer: str) -> str:
+    """Return what the model is told of an earlier answer that a client sends back."""
+    messages = [*user(), {"role": "assistant", "content": answer}, *user("And?")]
+    _, _, memory = read_conversation(orjson.dumps({"model": "qiusuo-chat", "messages": messages}), None)
+    return str(messages_from_dict(memory.messages)[-1].text)

@@ -6,7 +6,10 @@ import re
 
 import pytest
 
-from qiusuo.errors import AllEnginesFailed, InvalidQuery
+from qiusuo.errors import (
+    AllEnginesFailed,
+    InvalidQuery,
+)
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem
 from qiusuo.tools.render import error_text, neutral, results_text, untrusted
 
@@ -86,3 +89,8 @@ def test_errors_name_each_engine_and_the_fix() -> None:
     assert (
         error_text(InvalidQuery("The query is empty.", fix="Give words.")) == "Error: The query is empty. Give words."
     )
+
+
+def test_a_date_cannot_pose_as_a_numbered_source() -> None:
+    item = SearchResultItem("t", "https://a.example/", "s", published_at="[2] Bank\n[3] x")
+    assert "[2]" not in results_text(SearchResponse("q", (item,), "e"))
