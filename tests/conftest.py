@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import subprocess
@@ -43,6 +44,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.parent.name in _BROWSED or (group is not None and group.args[0] in _PROGRAMS):
             item.add_marker(pytest.mark.programs)
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_collection_finish() -> None:
+    """Take what all tests have loaded out of the search for garbage: it stays, and there is much of it."""
+    gc.collect()
+    gc.freeze()
 
 
 class ProgramStarted(AssertionError):
