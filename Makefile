@@ -3,12 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 # How many test processes; the timing tests want a core each.
 JOBS ?= 2
+# Where it is set, every program that the tests start would compile all that it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The uv that set-up brings where the machine has none; the statutes may need it too. Looked for when it is needed.
 OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format wheel bench docs eval setup clean
+.PHONY: help run test check lint format wheel bench docs eval setup clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,6 +33,9 @@ test:  ## Install everything and run all checks and tests
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 	@$(MAKE) --no-print-directory wheel
+
+check: lint  ## Lint, and every test that starts no other program: what to run while you work
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not programs"
 
 lint:  ## Format check, lint, types, generated docs
 	$(BIN)/ruff format --check .

@@ -166,17 +166,18 @@ def _send(writer: asyncio.StreamWriter, method: str, path: str, body: Any) -> No
     writer.write(head.encode() + data)
 
 
-def serve_talker(address: Any) -> None:
+def serve_talker(address: Any, tokens: int = TOKENS) -> None:
     """Serve a model in OpenAI's shape that talks at an even pace: cheap, so that the server is what is measured."""
-    asyncio.run(_talk(address))
+    asyncio.run(_talk(address, tokens))
 
 
 class _Talker(asyncio.Protocol):
     talking: set[_Talker]
     HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-    def __init__(self, talking: set[_Talker]) -> None:
+    def __init__(self, talking: set[_Talker], tokens: int) -> None:
         self.talking = talking
+        self.tokens = tokens
         self.said = 0
         self.seen = b""
         self.transport: Any = None
@@ -205,7 +206,7 @@ class _Talker(asyncio.Protocol):
 
     def tick(self) -> None:
         self.said += 1
-        if self.said <= TOKENS:
+        if self.said <= self.tokens:
             self.say({"content": _WORD})
             return
         self.talking.discard(self)
@@ -213,10 +214,10 @@ class _Talker(asyncio.Protocol):
         self.transport.write(b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")
 
 
-async def _talk(address: Any) -> None:
+async def _talk(address: Any, tokens: int) -> None:
     talking: set[_Talker] = set()
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    server = await asyncio.get_running_loop().create_server(lambda: _Talker(talking), sock=listener)
+    server = await asyncio.get_running_loop().create_server(lambda: _Talker(talking, tokens), sock=listener)
     address.put(f"http://127.0.0.1:{listener.getsockname()[1]}")
     async with server:
         due = time.perf_counter()

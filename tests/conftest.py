@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
-from pathlib import Path
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -15,26 +17,58 @@ from tests.support.postgres_process import postgres
 
 __all__ = ["browser", "postgres"]  # fixtures: one browser, one PostgreSQL for the whole run
 
+# Where it is set, every program that a test starts would compile all that it imports anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A machine under load is slow, not wrong.
 settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("qiusuo")
 
-# Groups whose tests drive a program that is not ours; those of the page all drive a browser.
-_PROGRAMS = {"chromium", "searxng", "real-searxng", "redis", "postgres"}
-_PAGE = Path(__file__).parent / "page"
+# Groups and folders whose tests drive a program that is not ours.
+_PROGRAMS = {"chromium", "searxng", "real-searxng", "redis", "postgres", "real-model"}
+_BROWSED = {"page", "browser"}
+# What is over at once and needs no mark.
+_SMALL = {"/bin/sh", "mount", "umount"}
 
 _LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a test that drives another program try twice: starved on two cores it may miss a deadline.
+    """Mark the tests that drive another program, which ``make check`` leaves out.
 
-    The summary names each one that needed it; tests of our own code alone have one try.
+    Such a test may try twice: starved on two cores it may miss a deadline. The summary names each one that needed it;
+    tests of our own code alone have one try.
     """
     for item in items:
         group = item.get_closest_marker("xdist_group")
-        if _PAGE in item.path.parents or (group is not None and group.args[0] in _PROGRAMS):
+        if item.path.parent.name in _BROWSED or (group is not None and group.args[0] in _PROGRAMS):
+            item.add_marker(pytest.mark.programs)
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_collection_finish() -> None:
+    """Take what all tests have loaded out of the search for garbage: it stays, and there is much of it."""
+    gc.collect()
+    gc.freeze()
+
+
+class ProgramStarted(AssertionError):
+    """A test starts a program and is not marked so."""
+
+
+@pytest.fixture(autouse=True)
+def _no_program(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold tests to their mark: one that is not marked may start nothing but ``python -c`` and tools of the system."""
+    if request.node.get_closest_marker("programs") is not None:
+        return
+    start = subprocess.Popen.__init__
+
+    def guarded_start(self: subprocess.Popen[Any], args: Any, *more: Any, **options: Any) -> None:
+        if args[0] not in _SMALL and list(args)[:2] != [sys.executable, "-c"]:
+            raise ProgramStarted(f"mark this test with pytest.mark.programs: it starts {args}")
+        start(self, args, *more, **options)
+
+    monkeypatch.setattr(subprocess.Popen, "__init__", guarded_start)
 
 
 class OutsideNetworkBlocked(AssertionError):

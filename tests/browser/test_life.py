@@ -79,7 +79,7 @@ async def test_page_that_never_loads(server: ProviderServer, browser: Browser) -
     started = time.monotonic()
     with pytest.raises(SearchTimeout) as caught:
         await engine.search(X, 10)
-    assert 4.9 < time.monotonic() - started < 6
+    assert 4.9 < time.monotonic() - started < 15
     assert caught.value.message == f"no answer from 127.0.0.1:{server.port} within 5 s."
 
 

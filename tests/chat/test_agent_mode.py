@@ -8,10 +8,12 @@ import logging
 import pytest
 
 from qiusuo.chat.events import Notice, Round, RoundState, TurnState
-from qiusuo.chat.sessions.session import ChatSettings, Mode
+from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.tools import regulations_text
+from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.testing import Fault
+from qiusuo.tools.langchain import SearchTool
 from tests.support.chat_world import AGENT, ChatWorld
 from tests.support.scripted_model import Asked, Call, Gate, Reply
 from tests.support.web_server import page_site
@@ -130,7 +132,6 @@ class TestSessionCache:
             assert "cache" in caplog.text
 
     async def test_it_belongs_to_one_conversation(self) -> None:
-        from qiusuo.chat.sessions.session import Memory
 
         async with ChatWorld(
             Reply.tools(search("甲")), Reply.text("一"), Reply.tools(search("甲")), Reply.text("二"), cache_ttl=0
@@ -290,3 +291,12 @@ def test_only_the_heads_of_entries_get_the_numbers_of_the_conversation() -> None
     lines = regulations_text(LegalAnswer("茶", articles), [7, 9]).splitlines()
     assert [line for line in lines if line.startswith("[")] == ["[7] 茶叶法 第一条", "[9] 茶叶法 第二条"]
     assert [line.strip() for line in lines if "掺假" in line or "涨价" in line] == ["(2) 掺假", "(1) 涨价 (2) 缺秤"] * 2
+
+
+async def test_stale_results_are_not_kept_for_the_session() -> None:
+    async with ChatWorld() as world:
+        tool = SearchTool(service=world.world.service, cache=world.memory.cache)
+        old = SearchResponse("茶", (SearchResultItem("旧", "https://example.com/", "…"),), "searxng", stale=True)
+        tool._keep("茶", old)
+        assert (await tool.find("茶")).results[0].title != "旧"
+        assert world.requests() == 1

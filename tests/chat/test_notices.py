@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import qiusuo
-from qiusuo.chat.events import Notice, Round, RoundState, TurnRecord, fold
+from qiusuo.chat.events import Event, Notice, Round, RoundState, TurnRecord, fold
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.telling import told
 from qiusuo.chat.turns.context import Ask
@@ -36,7 +36,7 @@ def failed(*attempts: Attempt) -> AllEnginesFailed:
     return AllEnginesFailed.from_attempts(attempts)
 
 
-def texts(event: Notice | Round, language: Language) -> list[str]:
+def texts(event: Event, language: Language) -> list[str]:
     """Everything that a reader may see of it."""
     data = event.to_dict(language)
     own = [data.get(name) or "" for name in ("title", "message", "fix")] if isinstance(event, Notice) else []

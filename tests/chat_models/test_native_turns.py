@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Notice, Round, Sources, TurnState
+from qiusuo.chat.events import Done, Notice, Round, Sources, TurnState
 from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.chat.turns.context import Ask
 from tests.support.chat_world import AGENT, SEARCH, ChatWorld
 from tests.support.native_servers import (
     Annotation,
@@ -128,3 +129,26 @@ class TestAnthropic:
             assert it.requests() == 1
             assert "native_failed" in heard.codes
             assert heard.done.cited == (1,)
+
+
+class TestNativeNumbers:
+    async def test_the_check_knows_the_numbers_of_the_conversation(self) -> None:
+        def answer(url: str, text: str) -> Reply:
+            marker = f"([x]({url}))"
+            return responses(Searched(text, (url,)), said(f"{text} ", marker, Annotation(url, text, marker)))
+
+        script = [
+            answer("https://a.example.com/1", "云南的春茶每年三月开始采摘。"),
+            answer("https://b.example.com/2", "西湖龙井在清明前采摘最好。"),
+        ]
+        async with ChatWorld(*script, model_search="openai") as world:
+            info = ModelInfo("openai:gpt-5", "GPT-5", "remote", "openai", native_search=True)
+            world.chat = Chat(world.world.service, model_from(openai_model(world.model), info))
+            await world.ask("什么时候采茶", AGENT)
+            turn = world.chat.turn(Ask("龙井呢", AGENT), world.memory)
+            events = [event async for event in turn.events()]
+            assert isinstance(events[-1], Done)
+            assert (events[-1].state, events[-1].cited) == (TurnState.DONE, (2,))
+            assert turn.record.check is not None
+            [claim] = turn.record.check["report"]["claims"]
+            assert [each["number"] for each in claim["citations"]] == [2]

@@ -25,6 +25,8 @@ from tests.support.scripted_model import Call, Gate, Reply, ScriptedModel
 from tests.support.stores import whole_turn
 from tests.support.terminal import PseudoTerminal
 
+pytestmark = pytest.mark.programs
+
 CHAT = [sys.executable, "-m", "qiusuo", "chat"]
 NOTE = "Agent 模式下由 AI 自动决策搜索"
 CITED = "About tea: text 1 [1]. Rome lies on seven hills in Italy [2]."

@@ -20,6 +20,8 @@ from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.tavily import Tavily
 
+pytestmark = pytest.mark.programs
+
 QIUSUO = [sys.executable, "-m", "qiusuo"]
 
 

@@ -116,6 +116,7 @@ def test_another_hash_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         install.statutes_file(IndexFolder(tmp_path / "index"))
 
 
+@pytest.mark.programs
 def test_no_way_to_download_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install, "_commands", lambda _work, _environ: {"pip": ["/nonexistent/pip"]})
     with pytest.raises(ConfigurationError, match="could not be downloaded") as caught:

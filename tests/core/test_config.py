@@ -15,6 +15,7 @@ from qiusuo.config import DEFAULT_SEARXNG_URL, Settings, config_folder, find_con
 from qiusuo.config_files import MAX_FILE_BYTES
 from qiusuo.errors import ConfigurationError
 from qiusuo.models import SearchType
+from qiusuo.storage.redis import SharedState
 
 
 def toml(values: dict[str, Any]) -> str:
@@ -372,3 +373,17 @@ class TestSecretsAndTimes:
     def test_settings_cannot_be_changed(self) -> None:
         with pytest.raises(ValueError, match="frozen"):
             Settings.load().timeout = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("address", ["redis://:secret/word@127.0.0.1:6379/0", "redis://:secret#x@h:1"])
+def test_a_redis_address_that_cannot_be_read_is_not_quoted(address: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        SharedState(address)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_searxng_address_that_cannot_be_read_is_not_quoted(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    Settings.load(searxng_url="http://user:secret/word@host")
+    assert "SEARXNG_URL" in caplog.text
+    assert "secret" not in caplog.text

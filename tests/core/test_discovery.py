@@ -106,6 +106,7 @@ class TestPlugIn:
         assert [item.title for item in response.results] == ["它自己就知道 1", "它自己就知道 2", "它自己就知道 3"]
         assert {item.engines for item in response.results} == {("demo",)}
 
+    @pytest.mark.programs
     def test_is_seen_and_used_by_the_command_line(self, install: Install) -> None:
         site = install("qiusuo_demo_cli")
         listed = json.loads(run(site, "engines", "--json").stdout)
@@ -128,6 +129,7 @@ class TestPlugIn:
         spec.loader.exec_module(docs)
         assert "[The demo engine](https://demo.example/keys)" in docs.engine_table()
 
+    @pytest.mark.programs
     def test_a_name_that_is_taken_is_an_error_that_names_both(self, install: Install) -> None:
         site = install("qiusuo_demo_twin", "tavily")
         with pytest.raises(DuplicateEngine) as caught:

@@ -303,6 +303,7 @@ class TestSystem:
         assert causes(found) == ["redis.failed"]
         assert "hushhush" not in repr(found)
 
+    @pytest.mark.programs
     @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
     async def test_redis_that_is_there(self, tmp_path: Path) -> None:
         port = free_port()

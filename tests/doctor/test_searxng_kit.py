@@ -115,6 +115,7 @@ class TestFiles:
             source = volume.partition(":")[0]
             assert source in compose["volumes"] or (kit.path / source).is_file()
 
+    @pytest.mark.programs
     @needs_searxng
     @pytest.mark.parametrize("limiter", [False, True])
     def test_searxngs_own_loader_reads_the_settings(self, tmp_path: Path, limiter: bool) -> None:
@@ -143,6 +144,7 @@ class TestFiles:
         assert all(module and disabled is False for module, disabled in loaded["engines"].values())
 
 
+@pytest.mark.programs
 class TestCommands:
     def run(self, *arguments: str) -> tuple[int, str]:
         result = CliRunner().invoke(app, ["searxng", *arguments])
@@ -199,6 +201,7 @@ class TestCommands:
         assert (code, "--port" in output) == (2, True)
 
 
+@pytest.mark.programs
 class TestDockerInTheDoctor:
     async def test_the_engine_is_not_running(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         fake_docker(monkeypatch, tmp_path / "bin", version="")

@@ -177,3 +177,6 @@ class TestLitellm:
         base = own.url if provider == "searxng" else f"{own.url}/tavily"
         found = await litellm.asearch(QUERY, search_provider=provider, api_base=base, api_key=TOKEN, country="US")
         assert found.results
+        # It keeps its clients beyond the loop, and one that is collected later warns in the test that runs then.
+        await litellm.close_litellm_async_clients()
+        litellm.in_memory_llm_clients_cache.flush_cache()

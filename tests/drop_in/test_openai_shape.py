@@ -17,6 +17,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from qiusuo.web.app import default_extensions
 from qiusuo.web.openai.routes import openai_extension
+from tests.support.chat_world import brief_connections
 from tests.support.openai_world import ENGLISH, QUESTION, SEARCHED, Served, assert_marks, content_of, serving, user
 from tests.support.scripted_model import Asked, Call, Gate, Reply
 
@@ -366,7 +367,7 @@ class TestOtherClients:
 
     async def test_langchain_async(self) -> None:
         with serving(SEARCHED) as served:
-            model = ChatOpenAI(model="qiusuo-agent", **served.options)
+            model = ChatOpenAI(model="qiusuo-agent", http_async_client=brief_connections(), **served.options)
             pieces = [piece.text async for piece in model.astream(QUESTION)]
         assert "".join(pieces).startswith("春茶在三月采摘")
 

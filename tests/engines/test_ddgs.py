@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import primp
@@ -156,19 +155,15 @@ class TestDdgs(EngineConformance):
     async def test_all_pages_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW
         server.hold = 0.6
-        started = time.monotonic()
         results = await self.run(server, Query("x"), 25, timeout=1.1)
-        assert time.monotonic() - started < 1.8
         assert len(results) == 10
         assert notes_of(results) == (f"page 2 failed: no answer from 127.0.0.1:{server.port} within 1.1 s.",)
 
     async def test_both_requests_for_news_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW
         server.hold = 0.6
-        started = time.monotonic()
         with pytest.raises(SearchTimeout, match=r"1\.1 s"):
             await self.run(server, NEWS, timeout=1.1)
-        assert time.monotonic() - started < 1.8
 
     async def test_proxy_is_used_and_its_password_not_shown(
         self, server: ProviderServer, caplog: pytest.LogCaptureFixture

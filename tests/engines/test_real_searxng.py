@@ -214,5 +214,5 @@ async def test_detect_tells_searxng_from_others_and_from_nothing(engine: Searxng
         other = SearxngEngine(base_url=address)
         started = time.monotonic()
         assert not await other.detect()
-        assert time.monotonic() - started < 1.5
+        assert time.monotonic() - started < 5
         await other.aclose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,10 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiusuo.errors import ConfigurationError
+from qiusuo import Query
+from qiusuo.engines.tavily import TavilyEngine
+from qiusuo.errors import ConfigurationError, Unavailable
 from qiusuo.http import Endpoint, HttpClient, check_base_url, parse_retry_after
 from qiusuo.http.api import MAX_RETRY_AFTER, proxy_for
 from qiusuo.http.statuses import error_detail
+from qiusuo.testing import Answer, ProviderServer, Seen
+from qiusuo.testing.providers.tavily import Tavily
 
 
 class TestRetryAfter:
@@ -124,3 +129,33 @@ class TestProxyFor:
         with pytest.raises(ConfigurationError, match="socks5 proxy, which is not supported") as caught:
             proxy_for("https://api.example.com")
         assert "s3cret" not in str(caught.value)
+
+
+async def test_the_password_of_a_proxy_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://me:hunter2@127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        one = TavilyEngine("key")
+        with pytest.raises(Unavailable, match="407") as caught:
+            await one.search(Query("x"), 10)
+        await one.aclose()
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_half_a_character_in_one_snippet_does_not_spoil_the_answer() -> None:
+    class Cut(Tavily):
+        def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - the same for every query
+            rows = b'[{"title": "t", "url": "https://a.example/", "content": "cut \\ud83d"}]'
+            return Answer(b'{"query": "x", "results": ' + rows + b"}")
+
+    with ProviderServer(Cut()) as server:
+        one = TavilyEngine(server.key, base_url=server.base_url)
+        (item,) = await one.search(Query("x"), 10)
+        await one.aclose()
+    assert item.snippet.startswith("cut")
+    item.snippet.encode()

@@ -160,6 +160,6 @@ LONG_TEXTS = {
 
 @pytest.mark.parametrize("text", LONG_TEXTS.values(), ids=LONG_TEXTS.keys())
 def test_no_text_takes_long(text: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     masked(text)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1

@@ -28,6 +28,7 @@ def read(name: str) -> Any:
 
 
 class TestTheVersion:
+    @pytest.mark.programs
     def test_is_the_same_everywhere(self) -> None:
         command = [str(Path(sys.executable).with_name("qiusuo")), "--version"]
         told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout  # noqa: S603 - ours

@@ -78,6 +78,7 @@ def test_styles_load_nothing() -> None:
         assert path.read_text(encoding="utf-8").count("\n") < 420, path
 
 
+@pytest.mark.programs
 @with_node
 def test_the_page_is_typed_also_in_the_keys_of_its_words(tmp_path: Path) -> None:
     """``words.js`` is made by the server: laid beside the other modules for the check."""
@@ -112,6 +113,7 @@ def test_the_words_are_those_of_the_catalogue() -> None:
     assert "{{" not in module, "the page knows no such braces"
 
 
+@pytest.mark.programs
 @with_node
 def test_building_again_gives_the_same_file(tmp_path: Path) -> None:
     built = run("node", "build.js", str(tmp_path))

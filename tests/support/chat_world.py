@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
+import httpx
 from langchain_openai import ChatOpenAI
 
 from qiusuo.chat.chat import Chat
@@ -60,9 +61,13 @@ class Heard:
 
 def scripted_chat_model(server: ScriptedModel, **options: Any) -> ChatOpenAI:
     """Return LangChain's client for the scripted model."""
-    return ChatOpenAI(
-        model="scripted", base_url=server.base_url, api_key=server.key, max_retries=0, stream_usage=True, **options
-    )
+    settings = {"base_url": server.base_url, "api_key": server.key, "max_retries": 0, "stream_usage": True}
+    return ChatOpenAI(**{"model": "scripted", "http_async_client": brief_connections(), **settings, **options})
+
+
+def brief_connections() -> httpx.AsyncClient:
+    """Return a client that keeps no connection: one that outlives its loop warns in some later test."""
+    return httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 def scripted(server: ScriptedModel, **info: Any) -> Model:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import httpx
+import orjson
+from langchain_core.messages import messages_from_dict
 from openai.types.chat import ChatCompletionChunk
 
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
+from qiusuo.web.openai.request import read_conversation
 from qiusuo.web.openai.routes import openai_extension
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Reply, ScriptedModel, Step
@@ -64,14 +67,16 @@ def serving(
     otherwise: Step | None = None,
     ping_seconds: float = 20,
     port: Callable[[ScriptedModel], Model] = scripted,
+    extensions: Sequence[Extend] = (),
     **settings: Any,
 ) -> Iterator[Served]:
     with ScriptedModel(*script, otherwise=otherwise) as model:
-        extensions: list[Extend] = [
+        parts: list[Extend] = [
+            *extensions,
             chat_extension(model=port(model), store=open_store(":memory:")),
             partial(openai_extension, ping_seconds=ping_seconds),
         ]
-        with WebServer.over("searxng", extensions=extensions, **{"hedge_delay": 0, **settings}) as web:
+        with WebServer.over("searxng", extensions=parts, **{"hedge_delay": 0, **settings}) as web:
             yield Served(web, model)
 
 
@@ -87,3 +92,10 @@ def assert_marks(content: str, annotations: list[dict[str, Any]], numbers: list[
         assert annotation["type"] == "url_citation"
         assert content[cited["start_index"] : cited["end_index"]] == f"[[{number}]]({cited['url']})"
         assert cited["title"]
+
+
+def heard_again(answer: str) -> str:
+    """Return what the model is told of an earlier answer that a client sends back."""
+    messages = [*user(), {"role": "assistant", "content": answer}, *user("And?")]
+    _, _, memory = read_conversation(orjson.dumps({"model": "qiusuo-chat", "messages": messages}), None)
+    return str(messages_from_dict(memory.messages)[-1].text)

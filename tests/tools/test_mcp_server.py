@@ -22,7 +22,7 @@ from qiusuo.tools.mcp import create_server
 from qiusuo.tools.specs import Toolbox
 from tests.support.world import World
 
-pytestmark = pytest.mark.xdist_group("mcp")
+pytestmark = [pytest.mark.xdist_group("mcp"), pytest.mark.programs]
 
 
 @pytest.fixture(autouse=True)

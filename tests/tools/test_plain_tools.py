@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import json
 import re
@@ -17,6 +18,7 @@ from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.tavily import Tavily
 from qiusuo.tools import TavilyWebSearchTool, Tool, WebSearchTool, create_web_search_tool, plain
+from qiusuo.tools.plain import SearchArguments
 
 
 @pytest.fixture
@@ -241,7 +243,6 @@ class TestRequirement6BraveUnchanged:
         assert "TAVILY" not in text
 
     async def test_both_tools_work_side_by_side(self, tavily: ProviderServer, brave: ProviderServer) -> None:
-        import asyncio
 
         tavily.fault = Fault.SERVER_ERROR
         failed, found = await asyncio.gather(ask(tavily_tool(tavily), query="x"), ask(brave_tool(brave), query="x"))
@@ -320,3 +321,8 @@ class TestRequirement10Compatibility:
 
     def test_an_old_format_with_unknown_fields_parses(self) -> None:
         assert WebSearchConfig.model_validate({"apiKey": "k", "maxResults": 5, "provider": "brave"}).api_key == "k"
+
+
+@pytest.mark.parametrize(("count", "used"), [(20, 10), ("20", 10), (20.0, 10), ("3", 3)])
+def test_a_count_above_ten_becomes_ten_however_it_is_written(count: object, used: int) -> None:
+    assert SearchArguments.model_validate({"query": "x", "count": count}).count == used

@@ -6,7 +6,10 @@ import re
 
 import pytest
 
-from qiusuo.errors import AllEnginesFailed, InvalidQuery
+from qiusuo.errors import (
+    AllEnginesFailed,
+    InvalidQuery,
+)
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem
 from qiusuo.tools.render import error_text, language_for, neutral, results_text, untrusted
 from qiusuo.words import Fact, Language
@@ -95,3 +98,8 @@ def test_errors_name_each_engine_and_the_fix() -> None:
 )
 def test_a_call_is_answered_in_the_language_of_its_query(query: object, language: str) -> None:
     assert language_for({"query": query}) == language
+
+
+def test_a_date_cannot_pose_as_a_numbered_source() -> None:
+    item = SearchResultItem("t", "https://a.example/", "s", published_at="[2] Bank\n[3] x")
+    assert "[2]" not in results_text(SearchResponse("q", (item,), "e"))

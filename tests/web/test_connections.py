@@ -22,7 +22,10 @@ from qiusuo.web.entrance.auth import network_of
 from tests.support.openai_world import serving
 from tests.support.web_server import WebServer
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="memory and limits are read as on Linux")
+pytestmark = [
+    pytest.mark.programs,
+    pytest.mark.skipif(os.name == "nt", reason="memory and limits are read as on Linux"),
+]
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -215,7 +218,7 @@ class TestNumber:
                 raw.sendall(GET if number % 2 else b"")
             began = time.monotonic()
             assert all(b"200 OK" in ask(port) for _ in range(20))
-            assert time.monotonic() - began < 2
+            assert time.monotonic() - began < 8  # it was the 10 s in which headers may come
 
     def test_those_being_answered_keep_their_places(self) -> None:
         with WebServer.over("tavily", max_connections=3, hedge_delay=0) as server:

@@ -3,70 +3,81 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
-import time
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
 from bench import streams
 from bench.processes import running
-from tests.support.openai_world import Served, serving, user
+from tests.support.loop_turns import LoopTurns
+from tests.support.openai_world import serving, user
 from tests.support.scripted_model import Reply
 
 READERS = 150
 """Half of those that ``make bench`` has, which has the machine for itself."""
 
 
-async def longest_wait(served: Served, body: dict[str, Any]) -> tuple[httpx.Response, float]:
-    """Ask, and ask for signs of life meanwhile; return the answer and the longest wait for such a sign."""
-    async with httpx.AsyncClient(base_url=served.web.url, trust_env=False, timeout=60) as client:
-        asked = asyncio.create_task(client.post("/v1/chat/completions", json={"model": "qiusuo-chat", **body}))
-        longest = 0.0
-        while not asked.done():
-            began = time.perf_counter()
-            await client.get("/livez")
-            longest = max(longest, time.perf_counter() - began)
-        return asked.result(), longest
+AT_A_STRETCH = 0.5
+"""Seconds of processor time after which the loop must have turned to others; 0.15 at most, and 1.3 without slices."""
 
 
 @pytest.mark.parametrize("text", ["![](", "[a](", "[[1]]("])
-async def test_an_answer_full_of_brackets(text: str) -> None:
+def test_an_answer_full_of_brackets(text: str) -> None:
     """100,000 of them once took seconds in which nobody else was served, where they came in one piece."""
-    with serving(otherwise=Reply.text(text * 25_000)) as served:
-        answer, longest = await longest_wait(served, {"messages": user()})
-    assert answer.status_code == 200
-    assert longest < 0.6
+    turns = LoopTurns()
+    with serving(Reply.text("ok"), otherwise=Reply.text(text * 25_000), extensions=[turns]) as served:
+        served.web.client.timeout = 60
+        served.ask()  # what the first one loads is loaded
+        turns.longest = 0
+        served.ask()
+    assert 0 < turns.longest < AT_A_STRETCH
 
 
-async def test_an_answer_without_end_is_ended() -> None:
+def test_an_answer_without_end_is_ended() -> None:
     with serving(otherwise=Reply.text(*["words " * 500] * 100)) as served:
         data = served.ask(search=False)
     assert data["choices"][0]["finish_reason"] == "length"
     assert len(data["choices"][0]["message"]["content"]) < 210_000
 
 
-async def test_tens_of_thousands_of_messages() -> None:
+def test_tens_of_thousands_of_messages() -> None:
     messages = [{"role": "user", "content": "a"}] * 60_000
-    with serving(otherwise=Reply.text("ok")) as served:
-        answer, longest = await longest_wait(served, {"messages": messages})
+    turns = LoopTurns()
+    with serving(otherwise=Reply.text("ok"), extensions=[turns]) as served:
+        served.ask()
+        turns.longest = 0
+        answer = served.post(messages)
+        assert 0 < turns.longest < AT_A_STRETCH
         assert answer.status_code == 400
         assert "at most 2000" in answer.json()["error"]["message"]
-        assert longest < 0.6
         assert served.post(messages[:1999]).status_code == 200
         parts = [{"type": "text", "text": "a"}] * 60_000
         assert served.post(user(parts)).status_code == 400
 
 
+@pytest.mark.programs
 def test_many_streams(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """300 of them: the first token came after 22 s with SQLite, 8 s with PostgreSQL."""
+    """300 of them: the first token came after 22 s with SQLite, 8 s with PostgreSQL.
+
+    ``make bench`` has the machine for itself and holds the seconds. Here others take the cores too: the bound on the
+    first token is a wide one, and what the server itself spends on 15,000 tokens is held.
+    """
     monkeypatch.setattr(streams, "STREAMS", READERS)
-    monkeypatch.setattr(streams, "PROBES", 10)
-    with running(streams.serve_talker) as model, streams.serving(model, f"sqlite:///{tmp_path}/chat.db") as address:
-        firsts, probes, refused, _ = asyncio.run(streams.load(address))
+    monkeypatch.setattr(streams, "PROBES", 0)
+    with running(streams.serve_talker, 100) as model:
+        before = processor_seconds_of_children()
+        with streams.serving(model, f"sqlite:///{tmp_path}/chat.db") as address:
+            firsts, _, refused, _ = asyncio.run(streams.load(address))
+        spent = processor_seconds_of_children() - before
     assert not refused
     assert len(firsts) == READERS
-    assert statistics.median(firsts) < 2
-    assert statistics.median(probes) < 2
+    assert statistics.median(firsts) < 10
+    assert spent < 25  # 12 on a machine that is busy with much else, its start with it
+
+
+def processor_seconds_of_children() -> float:
+    """Of those that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system

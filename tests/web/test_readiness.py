@@ -79,6 +79,7 @@ def fill(path: Path) -> None:
             pass
 
 
+@pytest.mark.programs
 def test_a_full_disk(small_disk: Path) -> None:
     with ScriptedModel() as model, server_process(model, f"sqlite:///{small_disk}/chat.db") as server:
         session = server.new()
@@ -146,6 +147,7 @@ ASKED: dict[str, Any] = {
 }
 
 
+@pytest.mark.programs
 def test_told_to_stop(tmp_path: Path) -> None:
     with (
         ScriptedModel(otherwise=Reply.hang("开头")) as model,
@@ -162,6 +164,7 @@ def test_told_to_stop(tmp_path: Path) -> None:
         assert server.process.wait(20) == -signal.SIGTERM
 
 
+@pytest.mark.programs
 async def test_a_program_hears_that_its_answer_is_not_whole(tmp_path: Path) -> None:
     openai = pytest.importorskip("openai")
     with (
@@ -187,6 +190,7 @@ async def test_a_program_hears_that_its_answer_is_not_whole(tmp_path: Path) -> N
         assert "服务器" in whole.choices[0].message.content, "most programs show the text alone"
 
 
+@pytest.mark.programs
 async def test_a_program_that_has_heard_nothing_may_ask_again(tmp_path: Path) -> None:
     openai = pytest.importorskip("openai")
     with (

@@ -26,7 +26,7 @@ from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.scripted_model import Reply, ScriptedModel
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
+pytestmark = [pytest.mark.programs, pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")]
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - listened on with a token, on a port nobody knows
 

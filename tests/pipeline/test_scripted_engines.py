@@ -1,12 +1,9 @@
-"""Faults that were found by reading, each with the test that would have shown it."""
+"""The service over engines that do as they are told: races, attempts, rests, deadlines, errors and the end."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
 import pickle
-import signal
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
@@ -14,22 +11,12 @@ from typing import Any, cast
 import pytest
 
 from qiusuo import Query, SearchEngine, SearchResultItem, SearchService
-from qiusuo.bridge import SyncBridge
 from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions
-from qiusuo.engines.tavily import TavilyEngine
-from qiusuo.errors import AllEnginesFailed, ConfigurationError, EngineNotConfigured, RateLimited, Unavailable
+from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, RateLimited, Unavailable
 from qiusuo.http import HttpClient
-from qiusuo.loops import PerLoop
-from qiusuo.models import Attempt, Outcome, SearchResponse
+from qiusuo.models import Attempt, Outcome
 from qiusuo.pipeline.cooldown import Cooldowns
-from qiusuo.pipeline.request import build_request
-from qiusuo.storage.redis import SharedState
-from qiusuo.testing import Answer, ProviderServer, Seen
-from qiusuo.testing.providers.tavily import Tavily
-from qiusuo.text import clean
-from qiusuo.tools.plain import SearchArguments
-from qiusuo.tools.render import results_text
 
 Work = Callable[[], Awaitable[Any]]
 
@@ -204,6 +191,25 @@ class TestCooldowns:
         assert cooldowns.admit("a") is not None
 
 
+class TestDeadlines:
+    async def test_whoever_joins_a_search_keeps_the_own_deadline(self) -> None:
+        async with SearchService([engine("slow", answers(1.5))], Settings.load()) as service:
+            patient = asyncio.create_task(service.asearch("x", timeout=5))
+            await asyncio.sleep(0.05)
+            started = time.perf_counter()
+            with pytest.raises(AllEnginesFailed):
+                await service.asearch("x", timeout=0.2)
+            assert time.perf_counter() - started < 1.2
+            assert (await patient).results
+
+    async def test_one_callers_hurry_does_not_put_the_engine_to_rest(self) -> None:
+        async with SearchService([engine("calm", answers(0.3))], Settings.load()) as service:
+            for number in range(4):
+                with pytest.raises(AllEnginesFailed):
+                    await service.asearch(f"q{number}", timeout=0.05)
+            assert (await service.asearch("x")).results
+
+
 class TestErrors:
     async def test_raising_the_same_problem_again_gathers_nothing(self) -> None:
         depths = set()
@@ -215,129 +221,18 @@ class TestErrors:
         assert len(depths) == 1
 
     def test_every_error_travels_between_processes(self) -> None:
-        attempts = [Attempt("a", Outcome.QUOTA, 1, "why", "fix", 7.0)]
+        attempts = [Attempt("a", Outcome.QUOTA, 1, said("why"), said("fix"), 7.0)]
         error = pickle.loads(pickle.dumps(AllEnginesFailed.from_attempts(attempts)))  # noqa: S301 - our own
         assert error.attempts == tuple(attempts)
         assert error.retry_after == 7
 
 
-class TestDeadlines:
-    async def test_whoever_joins_a_search_keeps_the_own_deadline(self) -> None:
-        async with SearchService([engine("slow", answers(1.0))], Settings.load()) as service:
-            patient = asyncio.create_task(service.asearch("x", timeout=5))
-            await asyncio.sleep(0.05)
-            started = time.perf_counter()
-            with pytest.raises(AllEnginesFailed):
-                await service.asearch("x", timeout=0.2)
-            assert time.perf_counter() - started < 0.6
-            assert (await patient).results
+async def test_an_engine_that_cannot_be_closed_keeps_no_other_from_it() -> None:
+    async def broken() -> None:
+        raise OSError("no")
 
-    async def test_one_callers_hurry_does_not_put_the_engine_to_rest(self) -> None:
-        async with SearchService([engine("calm", answers(0.3))], Settings.load()) as service:
-            for number in range(4):
-                with pytest.raises(AllEnginesFailed):
-                    await service.asearch(f"q{number}", timeout=0.05)
-            assert (await service.asearch("x")).results
-
-
-class TestTexts:
-    def test_comments_without_an_end_take_no_time(self) -> None:
-        started = time.perf_counter()
-        assert clean("<!--" * 50_000, 100).startswith("<!--")
-        assert time.perf_counter() - started < 1
-        assert clean("a<!-- <b>x</b> -->b<!---->c <i>d</i>") == "abc d"
-
-    async def test_the_password_of_a_proxy_is_not_shown(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
-            await writer.drain()
-            writer.close()
-
-        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
-            monkeypatch.setenv("HTTPS_PROXY", f"http://me:hunter2@127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
-            one = TavilyEngine("key")
-            with pytest.raises(Unavailable, match="407") as caught:
-                await one.search(Query("x"), 10)
-            await one.aclose()
-        assert "hunter2" not in str(caught.value)
-
-    def test_preferred_and_demanded_sites_are_different_searches(self) -> None:
-        settings = Settings.load()
-        preferred = build_request(settings, "x", type="regulation")
-        demanded = build_request(settings, "x", type="regulation", include_domains=settings.regulation_sites)
-        assert preferred.key != demanded.key
-
-    async def test_half_a_character_in_one_snippet_does_not_spoil_the_answer(self) -> None:
-        class Cut(Tavily):
-            def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - the same for every query
-                rows = b'[{"title": "t", "url": "https://a.example/", "content": "cut \\ud83d"}]'
-                return Answer(b'{"query": "x", "results": ' + rows + b"}")
-
-        with ProviderServer(Cut()) as server:
-            one = TavilyEngine(server.key, base_url=server.base_url)
-            (item,) = await one.search(Query("x"), 10)
-            await one.aclose()
-        assert item.snippet.startswith("cut")
-        item.snippet.encode()
-
-    def test_a_date_cannot_pose_as_a_numbered_source(self) -> None:
-        item = SearchResultItem("t", "https://a.example/", "s", published_at="[2] Bank\n[3] x")
-        assert "[2]" not in results_text(SearchResponse("q", (item,), "e"))
-
-    @pytest.mark.parametrize("address", ["redis://:secret/word@127.0.0.1:6379/0", "redis://:secret#x@h:1"])
-    def test_a_redis_address_that_cannot_be_read_is_not_quoted(self, address: str) -> None:
-        with pytest.raises(ConfigurationError) as caught:
-            SharedState(address)
-        assert "secret" not in str(caught.value)
-
-    def test_a_searxng_address_that_cannot_be_read_is_not_quoted(self, caplog: pytest.LogCaptureFixture) -> None:
-        caplog.set_level(logging.WARNING)
-        Settings.load(searxng_url="http://user:secret/word@host")
-        assert "SEARXNG_URL" in caplog.text
-        assert "secret" not in caplog.text
-
-    @pytest.mark.parametrize(("count", "used"), [(20, 10), ("20", 10), (20.0, 10), ("3", 3)])
-    def test_a_count_above_ten_becomes_ten_however_it_is_written(self, count: object, used: int) -> None:
-        assert SearchArguments.model_validate({"query": "x", "count": count}).count == used
-
-
-class TestClosing:
-    async def test_an_engine_that_cannot_be_closed_keeps_no_other_from_it(self) -> None:
-        async def broken() -> None:
-            raise OSError("no")
-
-        bad, good = engine("bad", answers()), engine("good", answers())
-        cast("Any", bad).aclose = broken
-        async with SearchService([bad, good], Settings.load()):
-            pass
-        assert cast("Any", good).closed
-
-    def test_loops_that_have_ended_are_forgotten(self) -> None:
-        places = PerLoop(lambda: asyncio.Semaphore(1))
-
-        async def use() -> None:
-            async with places.get():
-                await asyncio.sleep(0)
-
-        async def crowd() -> None:
-            await asyncio.gather(*(use() for _ in range(3)))
-
-        for _ in range(5):
-            asyncio.run(crowd())
-        assert len(list(places.drain())) == 1
-
-    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-    def test_a_forked_child_gets_a_loop_of_its_own(self) -> None:
-        async def work() -> int:
-            return 7
-
-        bridge = SyncBridge()
-        assert bridge.run(work()) == 7
-        child = os.fork()
-        if not child:
-            signal.alarm(5)  # the fault was to wait for ever
-            os._exit(bridge.run(work()))
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-        bridge.close()
+    bad, good = engine("bad", answers()), engine("good", answers())
+    cast("Any", bad).aclose = broken
+    async with SearchService([bad, good], Settings.load()):
+        pass
+    assert cast("Any", good).closed
