@@ -17,6 +17,7 @@ from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, RateLimited, Un
 from qiusuo.http import HttpClient
 from qiusuo.models import Attempt, Outcome
 from qiusuo.pipeline.cooldown import Cooldowns
+from qiusuo.words import said
 
 Work = Callable[[], Awaitable[Any]]
 
