@@ -129,7 +129,7 @@ class TestService:
 
     async def test_one_that_hangs(self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer) -> None:
         server.fault = Fault.HANG
-        assert causes(await diagnose(monkeypatch, server.url)) == ["searxng.unreachable"]
+        assert causes(await diagnose(monkeypatch, server.url)) == ["searxng.timeout"]
 
     async def test_engines_that_ask_for_a_captcha(
         self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer

@@ -268,7 +268,7 @@ async def test_a_slow_one_is_named_and_made_fast(
     started = time.monotonic()
     found = await diagnose(monkeypatch, process.url)
     assert time.monotonic() - started < 8
-    assert causes(found) == ["searxng.slow"]
+    assert causes(found) == ["searxng.timeout"]
     assert found[0].level.label == "problem"
 
     def impatient(settings: dict[str, Any]) -> None:  # as the finding says

@@ -30,7 +30,7 @@ def judge_searches(
     slowest = max(heard.seconds for _, heard in searches)
     found = [limiter_finding(context, address, refused=False)] if limited else []
     if any(heard.timed_out for _, heard in searches):
-        return [*found, slow_finding(context, address, slowest, timed_out=True)]
+        return [*found, context.fault(Fact("searxng.timeout", address=address, seconds=round(slowest, 1)))]
     good = {language: contributing(heard) for language, heard in searches}
     silent: Silent = {}
     for _, heard in searches:
@@ -39,7 +39,8 @@ def judge_searches(
     if not answering:
         return [*found, context.fault(_nobody(address, silent))]
     if slowest > min(SLOW_SECONDS, SLOW_SHARE * context.settings.timeout):
-        found.append(slow_finding(context, address, slowest))
+        slow = Fact("searxng.slow", address=address, seconds=f"{slowest:.1f}", timeout=context.settings.timeout)
+        found.append(context.fault(slow, Level.WARNING))
     found += _partial(address, good, silent)
     if not any(finding.level >= Level.WARNING for finding in found):
         values = {"address": address, "version": version, "engines": len(answering), "seconds": f"{slowest:.1f}"}
@@ -65,14 +66,6 @@ def limiter_finding(context: Context, address: str, *, refused: bool) -> Finding
     """Tell that the limiter is on, and whether it has refused us already."""
     code, level = ("searxng.limiter", Level.PROBLEM) if refused else ("searxng.limiter_on", Level.WARNING)
     return context.fault(Fact(code, address=address), level)
-
-
-def slow_finding(context: Context, address: str, seconds: float, *, timed_out: bool = False) -> Finding:
-    """Tell that an answer came late, or not within the time that we wait for it, which is a problem."""
-    level = Level.PROBLEM if timed_out else Level.WARNING
-    timeout = f"{context.settings.timeout:g}"
-    took = f"{'> ' if timed_out else ''}{seconds:.1f}"
-    return context.fault(Fact("searxng.slow", address=address, seconds=took, timeout=timeout), level)
 
 
 def contributing(heard: Heard) -> frozenset[str]:

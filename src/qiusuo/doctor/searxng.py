@@ -13,7 +13,7 @@ from qiusuo.config import DEFAULT_SEARXNG_URL, Settings
 from qiusuo.doctor.absent import why_absent
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
-from qiusuo.doctor.searches import json_refused, judge_searches, limiter_finding, slow_finding
+from qiusuo.doctor.searches import json_refused, judge_searches, limiter_finding
 from qiusuo.doctor.system import clock_findings
 from qiusuo.doctor.wire import Heard, Reach, ask, reach
 from qiusuo.engines.base import field_of
@@ -53,10 +53,14 @@ async def check_searxng(context: Context) -> list[Finding]:
 def _unasked(context: Context, endpoint: Endpoint, found: list[Finding]) -> list[Finding]:
     """Make of what is wrong with a SearXNG that nobody asked for what it is: none is there, or one elsewhere."""
     if any(finding.code in _GONE for finding in found):
-        return [context.fault(Fact("searxng.none", address=shown(endpoint.base_url)), Level.NOTE)]
+        return [_none(context, endpoint)]
     return [
         replace(finding, level=Level.NOTE) if finding.code == "searxng.wrong_port" else finding for finding in found
     ]
+
+
+def _none(context: Context, endpoint: Endpoint) -> Finding:
+    return context.fault(Fact("searxng.none", address=shown(endpoint.base_url)), Level.NOTE)
 
 
 def address_findings(settings: Settings) -> list[Finding]:
@@ -127,7 +131,7 @@ async def _ready(context: Context, endpoint: Endpoint, version: str, *, limited:
         return [limiter_finding(context, address, refused=False)]
     heard = await ask(endpoint, "/search", {"format": "json"}, timeout=LOOK_TIMEOUT)
     if heard.timed_out:
-        return [slow_finding(context, address, heard.seconds, timed_out=True)]
+        return [context.fault(Fact("searxng.timeout", address=address, seconds=LOOK_TIMEOUT))]
     refused = json_refused(context, address, heard)
     return [refused or Finding("searxng.ready", Level.OK, {"address": address, "version": version})]
 
@@ -153,7 +157,9 @@ async def _unheard(context: Context, endpoint: Endpoint, heard: Heard) -> Findin
     """Return why an open port gave no reply."""
     fact = heard.error.fact if heard.error else Fact("http.closed", host=endpoint.host)
     if heard.timed_out:
-        fact = Fact("searxng.unreachable", address=shown(endpoint.base_url), seconds=LOOK_TIMEOUT)
+        if not is_wanted(context):
+            return _none(context, endpoint)
+        fact = Fact("searxng.timeout", address=shown(endpoint.base_url), seconds=LOOK_TIMEOUT)
     elif fact.code == "http.tls":
         fact = fault_of_wire(fact, shown(endpoint.base_url), LOOK_TIMEOUT)
     else:

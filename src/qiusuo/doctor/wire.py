@@ -13,6 +13,7 @@ from qiusuo.http import Endpoint, Reply
 from qiusuo.http.faults import connection_code
 
 CONNECT_TIMEOUT: Final = 1.0
+HELD_UP: Final = 1.1
 
 
 class Reach(StrEnum):
@@ -50,6 +51,15 @@ class Heard:
 
 async def reach(url: str) -> Reach:
     """Resolve the host of ``url`` and open its port, within about a second."""
+    clock = asyncio.get_running_loop().time
+    started = clock()
+    found = await _reach(url)
+    # Whoever held the event loop meanwhile, such as an import, has used up the time: that is no silence of the host.
+    held = found is Reach.UNREACHABLE and clock() - started > HELD_UP * CONNECT_TIMEOUT
+    return await _reach(url) if held else found
+
+
+async def _reach(url: str) -> Reach:
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:

@@ -19,7 +19,6 @@ from qiusuo.engines.searxng_faults import (
     listed_engines,
     silence,
     silent_engines,
-    slow,
 )
 from qiusuo.errors import (
     BadResponse,
@@ -179,7 +178,7 @@ class SearxngEngine(HttpEngine):
         return found
 
     def too_late(self, seconds: float) -> SearchTimeout:
-        fact = slow(self._address, seconds)
+        fact = Fact("searxng.timeout", address=self._address, seconds=seconds)
         return SearchTimeout(fact, engine=self.name, commands=_commands(fact))
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:  # noqa: ARG002 - its pages say little

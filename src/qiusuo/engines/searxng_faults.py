@@ -63,18 +63,13 @@ def fault_of_wire(fact: Fact, address: str, patience: float) -> Fact:
         case "http.timeout_connect" | "http.no_route":
             return Fact("searxng.unreachable", address=address, seconds=fact.values.get("seconds", patience))
         case "http.timeout_answer":
-            return slow(address, fact.values.get("seconds", patience))
+            return Fact("searxng.timeout", address=address, seconds=fact.values.get("seconds", patience))
         case "http.tls":
             return Fact("searxng.tls", address=address, message=fact.values.get("words", ""))
         case "http.closed" | "http.connection_failed" | "http.broke_off":
             return Fact("searxng.broken", address=address, message=fact)
         case _:
             return fact
-
-
-def slow(address: str, seconds: float) -> Fact:
-    """Return that a search did not end within the time that it had."""
-    return Fact("searxng.slow", address=address, seconds=f"> {seconds:.1f}", timeout=f"{seconds:g}")
 
 
 def silence(address: str, silent: Silent) -> Fault:

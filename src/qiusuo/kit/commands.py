@@ -113,6 +113,7 @@ _FOR_FAULTS: Final[Mapping[str, Callable[[KitCommands, Fact], tuple[str, ...]]]]
     "searxng.limiter": _restart,
     "searxng.limiter_on": _restart,
     "searxng.slow": _restart,
+    "searxng.timeout": _restart,
     "searxng.secret": lambda kit, _fact: (kit.fix, *kit.start),
     "searxng.docker_off": lambda kit, _fact: (
         "sudo systemctl start docker",

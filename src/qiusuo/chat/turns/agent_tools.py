@@ -55,7 +55,7 @@ class Desk:
         # The next query would meet these as well.
         if kind == "web_search" and isinstance(error, AllEnginesFailed | ConfigurationError | UserRateLimited):
             self.down = True
-        return ToolException(error_text(error))
+        return ToolException(error_text(error, self.context.language))
 
 
 class AgentSearch(SearchTool):

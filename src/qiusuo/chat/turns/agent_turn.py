@@ -37,7 +37,7 @@ async def agent_turn(context: Context) -> None:
         context.journal.notice(search_notice(off))
     loop = AgentLoop(desk)
     chat_model = await context.model.chat_model()
-    system = prompts.agent_system(context.language, disabled=disabled_text(off) if off else "")
+    system = prompts.agent_system(context.language, disabled=disabled_text(off, context.language) if off else "")
     question = prompts.with_date(context.ask.question, context.language)
     rules, *history = context.prompt(system, question, tools=tools)
     since = len(context.memory.registry.rounds)
