@@ -19,8 +19,8 @@ READERS = 150
 """Half of those that ``make bench`` has, which has the machine for itself."""
 
 
-AT_A_STRETCH = 0.5
-"""Seconds of processor time after which the loop must have turned to others; 0.15 at most, and 1.3 without slices."""
+AT_A_STRETCH = 0.4
+"""Seconds of processor time after which the loop must have turned to others; 0.15 at most, and 0.8 without slices."""
 
 
 @pytest.mark.parametrize("text", ["![](", "[a](", "[[1]]("])
