@@ -116,7 +116,7 @@ class EngineConformance:
     async def test_fault(self, server: ProviderServer, fault: Fault, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
         server.fault = fault
-        error = await self._failure(server, timeout=0.3 if fault is Fault.HANG else 5.0)
+        error = await self._failure(server, timeout=0.3 if fault is Fault.HANG else 20.0)
         assert error.outcome is (EXPECTED | self.expected)[fault], error
         assert isinstance(error, EngineError)
         assert error.engine == self.engine_class.name
@@ -159,7 +159,7 @@ class EngineConformance:
         assert engine.label
         assert engine.docs_url.startswith("https://")
 
-    async def _failure(self, server: ProviderServer, *, key: str | None = None, timeout: float = 5.0) -> SearchError:
+    async def _failure(self, server: ProviderServer, *, key: str | None = None, timeout: float = 20.0) -> SearchError:
         with pytest.raises(SearchError) as caught:
             await self.run(server, QUERIES["plain"], key=key, timeout=timeout)
         return caught.value
