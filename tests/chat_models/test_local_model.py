@@ -160,4 +160,4 @@ class TestNotConfigured:
         monkeypatch.setitem(__import__("sys").modules, "xllamacpp", None)
         with pytest.raises(ModelNotConfigured) as caught:
             open_model(Settings.load(model=real_model.SETTING))
-        assert caught.value.fix == "pip install 'qiusuo[local]'"
+        assert caught.value.commands == ("pip install 'qiusuo[local]'",)

@@ -158,7 +158,7 @@ class TestNotConfigured:
         monkeypatch.setitem(sys.modules, "langchain_xai", None)
         with pytest.raises(ModelNotConfigured) as caught:
             open_model(Settings.load(model="xai:grok-4", model_api_key=KEY))
-        assert caught.value.fix == "pip install langchain-xai"
+        assert caught.value.commands == ("pip install langchain-xai",)
 
     def test_values_that_cannot_be(self) -> None:
         for wrong in (

@@ -10,6 +10,7 @@ from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
+from qiusuo.words import Language
 from tests.support.chat_world import AGENT, SEARCH, ChatWorld
 from tests.support.native_servers import (
     Annotation,
@@ -73,7 +74,9 @@ class TestNativeFirst:
             )
             heard = await it.ask("上海天气如何")
             assert it.requests() == 1
-            [told] = [notice.message for notice in heard.of(Notice) if notice.code == "native_failed"]
+            [told] = [
+                notice.wording(Language.CHINESE).what for notice in heard.of(Notice) if notice.code == "native_failed"
+            ]
             assert "模型的服务商出错（HTTP 503）" in told
             assert heard.done.cited == (1,)
 

@@ -94,17 +94,19 @@ class TestAddresses:
         assert HUSH not in str(caught.value)
 
     @pytest.mark.parametrize(
-        ("module", "url", "fix"),
+        ("module", "url", "command"),
         [
             ("sqlalchemy", None, "pip install 'qiusuo[chat]'"),
             ("asyncpg", "postgresql://ada:hushhush@db/chat", "pip install 'qiusuo[postgres]'"),
         ],
     )
-    def test_a_missing_driver(self, monkeypatch: pytest.MonkeyPatch, module: str, url: str | None, fix: str) -> None:
+    def test_a_missing_driver(
+        self, monkeypatch: pytest.MonkeyPatch, module: str, url: str | None, command: str
+    ) -> None:
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(ConfigurationError, match=module) as caught:
             open_store(url)
-        assert caught.value.fix == fix
+        assert caught.value.commands == (command,)
         assert HUSH not in str(caught.value)
 
     def test_the_module_itself_loads_nothing(self) -> None:

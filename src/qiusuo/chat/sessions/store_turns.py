@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from qiusuo.chat.events import Notice, Round, RoundState, TurnRecord, TurnState, fold
+from qiusuo.chat.events import Notice, RoundState, TurnRecord, TurnState, fold
 from qiusuo.chat.sessions.session import Memory, Mode, Progress
 from qiusuo.chat.sessions.store_schema import pieces, storable, turns
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
-from qiusuo.words import Fact
+from qiusuo.words import Fact, Language
 
 RESTARTED: Final = "server_restart"
 
@@ -102,7 +101,8 @@ def give_up(record: TurnRecord) -> None:
     fold(record, Notice(_RESTART, "error"))
     for each in record.rounds:
         if each.get("state") == RoundState.RUNNING:
-            fold(record, replace(Round.from_dict(each), state=RoundState.FAILED, fact=_RESTART))
+            why = _RESTART.text(Language(record.language))
+            each.update(state=RoundState.FAILED.value, reason=why, **_RESTART.to_dict())
     record.state, record.stage, record.finish = TurnState.FAILED, None, RESTARTED
 
 
