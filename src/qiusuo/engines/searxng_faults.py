@@ -74,7 +74,7 @@ def fault_of_wire(fact: Fact, address: str, patience: float) -> Fact:
 
 def slow(address: str, seconds: float) -> Fact:
     """Return that a search did not end within the time that it had."""
-    return Fact("searxng.slow", address=address, seconds=f"> {seconds:.1f}", timeout=f"{seconds:g}")
+    return Fact("searxng.slow", address=address, seconds=f"> {seconds:.1f}", timeout=f"{round(seconds, 1):g}")
 
 
 def silence(address: str, silent: Silent) -> Fault:
