@@ -20,9 +20,10 @@ from qiusuo.models import (
     SearchType,
     domain_of,
 )
-from qiusuo.words import said
+from qiusuo.words import Fact, said
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+FACTS = st.builds(said, WORDS) | st.builds(Fact, st.just("engine.ignored"), features=st.lists(WORDS, min_size=1))
 
 ITEMS = st.builds(
     SearchResultItem,
@@ -41,11 +42,12 @@ ATTEMPTS = st.builds(
     engine=WORDS,
     outcome=st.sampled_from(Outcome),
     ms=st.integers(0, 10**6),
-    reason=st.just("") | WORDS,
-    fix=st.just("") | WORDS,
+    fact=st.none() | FACTS,
+    remedy=st.none() | FACTS,
     retry_after=st.none() | st.integers(0, 864000).map(lambda tenths: tenths / 10),
     skipped=st.booleans(),
-    notes=st.lists(WORDS).map(tuple),
+    notes=st.lists(FACTS).map(tuple),
+    commands=st.lists(WORDS).map(tuple),
 )
 
 

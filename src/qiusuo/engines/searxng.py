@@ -194,10 +194,10 @@ class SearxngEngine(HttpEngine):
         try:
             reply = await self.endpoint.request("GET", path, params=params)
         except EngineError as error:
-            if error.status is None:
-                error.fact = fault_of_wire(error.fact, self._address, self.endpoint.client.connect_timeout)
-                error.commands = _commands(error.fact)
-            raise
+            if error.status is not None:  # classified already
+                raise
+            fact = fault_of_wire(error.fact, self._address, self.endpoint.client.connect_timeout)
+            raise self._fault(type(error), fact) from None
         try:
             return reply, self.endpoint.json_of(reply)
         except BadResponse:
