@@ -15,6 +15,7 @@ from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
+from qiusuo.words import Language
 from tests.support.chat_world import AGENT, SEARCH, Heard, scripted
 from tests.support.scripted_model import Call, Reply, ScriptedModel
 
@@ -53,7 +54,7 @@ async def test_the_note_stands_beside_a_failed_search(sample_folder: Path, monke
         monkeypatch.setenv("SEARXNG_URL", searxng.base_url)
         heard, prompt = await ask(sample_folder, "旧水壶法第一条怎么说", "laws,searxng")
     assert heard.codes[-2:] == ["search_unavailable", "law_note"]
-    assert "laws：没有结果；searxng：" in heard.of(Notice)[-2].message
+    assert "laws：无结果。searxng：" in heard.of(Notice)[-2].wording(Language.CHINESE).what
     assert "修改前的版本" in prompt
 
 

@@ -154,8 +154,9 @@ def _decisive(error: SearchError) -> list[Attempt]:
 
 def _line(attempt: Attempt) -> Fact:
     """Return a line of the receipt as a sentence; where nothing more is known, how it ended."""
-    reason = _with(attempt.fact or attempt.outcome.fact, attempt.remedy)
-    return Fact("turn.engine_failed", engine=attempt.engine, reason=reason)
+    if not attempt.fact:
+        return Fact("turn.engine_ended", engine=attempt.engine, outcome=attempt.outcome.fact)
+    return Fact("turn.engine_failed", engine=attempt.engine, reason=_with(attempt.fact, attempt.remedy))
 
 
 def _with(fact: Fact, remedy: Fact | None) -> Fact:

@@ -109,7 +109,7 @@ def language_of(text: str, wanted: str | None = None) -> Language:
     """Return the language of a turn: the one asked for, else that of the text."""
     if wanted in set(Language):
         return Language(str(wanted))
-    return CHINESE if is_chinese(text) else ENGLISH
+    return Language.CHINESE if is_chinese(text) else Language.ENGLISH
 
 
 def chat_system(language: str) -> str:
