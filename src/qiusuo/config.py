@@ -42,6 +42,8 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.model_settings import ModelSettings
 from qiusuo.models import SearchType
 from qiusuo.server_settings import ServerSettings
+from qiusuo.validation import problem_of, refused
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -227,9 +229,9 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         try:
             settings = _above_file(cls, values)(**arguments)
         except ValidationError as error:
-            raise ConfigurationError(_explain(error, path), fix="Correct the value or remove it.") from None
+            raise ConfigurationError(_explain(error, path)) from None
         except SettingsError as error:  # a variable for a whole table that holds no JSON
-            raise ConfigurationError(f"The environment is not valid: {error}.", fix="Correct it or unset it.") from None
+            raise ConfigurationError(Fact("settings.environment", words=str(error))) from None
         settings._file = path  # noqa: SLF001 - our own
         return settings
 
@@ -282,7 +284,7 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         except ValueError:  # its words quote what it took for the port, perhaps a password
             usable = False
         if not usable:
-            raise ValueError("no host or port")
+            raise refused(Fact("settings.no_host_or_port"))
         return value
 
     @field_validator(*SEED_FIELDS, mode="wrap")
@@ -375,10 +377,11 @@ def find_config_file(environ: Mapping[str, str] = os.environ) -> Path | None:
     return None
 
 
-def _explain(error: ValidationError, path: Path | None) -> str:
-    where = f" ({path})" if path else ""
-    problems = "; ".join(
-        f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
+def _explain(error: ValidationError, path: Path | None) -> Fact:
+    problems = [
+        Fact("settings.problem", name=".".join(str(part) for part in problem["loc"]), problem=problem_of(problem))
         for problem in error.errors(include_input=False)
-    )
-    return f"The configuration{where} is not valid: {problems}."
+    ]
+    if path is None:
+        return Fact("settings.not_valid", problems=problems)
+    return Fact("settings.file_not_valid", file=str(path), problems=problems)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from qiusuo.errors import ConfigurationError
+from qiusuo.words import Fact
 
 MAX_FILE_BYTES: Final = 1024 * 1024
 
@@ -21,21 +22,20 @@ def read_config_file(path: Path) -> dict[str, Any]:
     """
     reader = KINDS_OF_FILES.get(path.suffix.lower())
     if reader is None:
-        raise ConfigurationError(f"{path}: unknown kind of configuration file.", fix="Use .toml, .json, .yaml or .yml.")
+        raise ConfigurationError(Fact("settings.file_kind", file=str(path)))
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise ConfigurationError(f"{path} is larger than 1 MiB.", fix="Name the right file in QIUSUO_CONFIG.")
+            raise ConfigurationError(Fact("settings.file_too_large", file=str(path)))
         data = reader(path.read_text("utf-8"))
     except OSError as error:
-        raise ConfigurationError(
-            f"{path} cannot be read: {error.strerror}.", fix="Create it or correct QIUSUO_CONFIG."
-        ) from None
+        unreadable = Fact("settings.file_unreadable", file=str(path), words=error.strerror or type(error).__name__)
+        raise ConfigurationError(unreadable) from None
     except (ValueError, RecursionError) as error:  # JSON, TOML and encoding errors
-        raise ConfigurationError(f"{path} cannot be parsed: {error}", fix="Correct the file at that place.") from None
+        raise ConfigurationError(Fact("settings.file_not_parsed", file=str(path), words=str(error))) from None
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise ConfigurationError(f"{path} holds no table of settings.", fix="See the documentation for an example.")
+        raise ConfigurationError(Fact("settings.file_no_table", file=str(path)))
     return data
 
 

@@ -121,7 +121,9 @@ class SearchError(Exception):
 
     def _line(self, place: str) -> str:
         prefix = f"{self.engine}: " if self.engine else ""
-        return f"{prefix}{self.message}{place} {self.fix}".rstrip()
+        message, fix = f"{self.message}{place}", self.fix
+        stop = "." if fix and not message.endswith((".", ":", "!", "?", ")")) else ""
+        return f"{prefix}{message}{stop} {fix}".rstrip()
 
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the error in its JSON shape: facts for programs, and words in a language."""

@@ -7,6 +7,9 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
+from qiusuo.validation import refused
+from qiusuo.words import Fact
+
 _ADDRESS: Final = r"^https?://[^\s/?#]+[^\s?#]*$"
 _DATABASE: Final = re.compile(r"(?:sqlite|postgres(?:ql)?)(?:\+[a-z0-9]+)?:", re.IGNORECASE)
 
@@ -78,5 +81,5 @@ class ModelSettings(BaseModel):
     def _check_database(cls, value: SecretStr | None) -> SecretStr | None:
         # The message must not quote the address: it may hold a password.
         if value is not None and not _DATABASE.match(value.get_secret_value()):
-            raise ValueError("write postgresql://… or sqlite:///…")
+            raise refused(Fact("settings.database_form"))
         return value

@@ -16,6 +16,7 @@ from qiusuo.models import SearchType
 from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.pipeline import Choice
 from qiusuo.pipeline.request import SearchRequest
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Roster:
         places: dict[str, Place] = {}
         for engine in engines:
             if engine.name in places:
-                raise ConfigurationError(f"two engines are named {engine.name!r}.", fix="Give each a name of its own.")
+                raise ConfigurationError(Fact("engine.named_twice", name=engine.name))
             places[engine.name] = Place(type(engine), engine)
         return cls(places, list(places), named=True)
 
@@ -134,34 +135,34 @@ class Roster:
         """Return the engine of that name, or raise why it cannot be used."""
         place = self.places.get(name)
         if place is None:
-            raise UnknownEngine(
-                f"There is no engine named {name!r}.", engine=name, fix=f"Known engines: {', '.join(self.places)}."
-            )
+            raise UnknownEngine(Fact("engine.unknown", name=repr(name), known=list(self.places)), engine=name)
         if place.engine is None:
-            problem = place.problem or UnknownEngine("not available", engine=name)
+            problem = place.problem or UnknownEngine(Fact("engine.not_available"), engine=name)
             raise problem.with_traceback(None)  # kept for ever, it would gather the frames of every raise
         return place.engine
 
     def disabled(self) -> SearchDisabled:
         """Return the error that says how to enable search."""
         if not self.places:
-            message = "Web search is off: the service has no engine."
-            return SearchDisabled(message, fix="Give SearchService at least one engine.")
+            return SearchDisabled(Fact("search.no_engine"))
         if self._named:
-            fixes = [place.problem.fix for name in self._order if (place := self.places[name]).problem]
-            others = [name for name in self.places if name not in self._order and self._searches_the_web(name)]
-            return SearchDisabled(
-                "Web search is off: none of the engines in SEARCH_PROVIDER_PRIORITY can be used.",
-                fix=" ".join(fixes) or f"Add an engine to SEARCH_PROVIDER_PRIORITY: {', '.join(others)}.",
-            )
+            return self._none_usable()
         spoilt = self._spoilt()
         if spoilt:
-            return SearchDisabled(f"Web search is off: {spoilt[0].engine}: {spoilt[0].message}", fix=spoilt[0].fix)
-        variables = [kind.kind.key_env[0] for kind in self.places.values() if kind.kind.key_env]
-        return SearchDisabled(
-            "Web search is off: no search engine is configured.",
-            fix=f"Set SEARXNG_URL, or one of the keys {', '.join(variables)}.",
-        )
+            first = spoilt[0]
+            off = Fact("search.spoilt", engine=first.engine or "", reason=first.told)
+            return SearchDisabled(off, commands=first.commands)
+        variables = [place.kind.key_env[0] for place in self.places.values() if place.kind.key_env]
+        return SearchDisabled(Fact("search.not_configured", variables=variables))
+
+    def _none_usable(self) -> SearchDisabled:
+        problems = {name: problem for name in self._order if (problem := self.places[name].problem)}
+        if not problems:
+            others = [name for name in self.places if name not in self._order and self._searches_the_web(name)]
+            return SearchDisabled(Fact("search.none_named", others=others))
+        reasons = [Fact("search.unusable", engine=name, reason=problem.told) for name, problem in problems.items()]
+        commands = dict.fromkeys(command for problem in problems.values() for command in problem.commands)
+        return SearchDisabled(Fact("search.none_usable", reason=reasons), commands=tuple(commands))
 
     def _searches_the_web(self, name: str) -> bool:
         return _serves(self.places[name], SearchType.GENERAL)
@@ -221,10 +222,8 @@ def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys:
         return Place(kind, None, problem)
     except Exception as fault:  # a plug-in that cannot be built must not take the other engines along
         logger.exception("the engine %s cannot be set up and is left out", kind.name)
-        broken = ConfigurationError(
-            f"it cannot be set up ({type(fault).__name__}).", engine=kind.name, fix="See the log, and report it."
-        )
-        return Place(kind, None, broken)
+        broken = Fact("engine.not_built", fault=type(fault).__name__)
+        return Place(kind, None, ConfigurationError(broken, engine=kind.name))
     return Place(kind, engine)
 
 

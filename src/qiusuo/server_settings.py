@@ -9,6 +9,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
+from qiusuo.validation import refused
+from qiusuo.words import Fact
+
 # name:token, or a token without a colon; of what a client can send in a header.
 _TOKEN = re.compile(r"[^\s:,]+:[\x21-\x2b\x2d-\x7e]+|[\x21-\x2b\x2d-\x39\x3b-\x7e]+")
 
@@ -66,17 +69,13 @@ class ServerSettings(BaseModel):
     @classmethod
     def _check_tokens(cls, value: tuple[SecretStr, ...] | None) -> tuple[SecretStr, ...] | None:
         if not all(_TOKEN.fullmatch(token.get_secret_value()) for token in value or ()):
-            raise ValueError("write name:token or token, in plain ASCII without blanks and commas")
+            raise refused(Fact("settings.token_form"))
         # What stands behind the first colon, or all.
         if any(len(token.get_secret_value().split(":", 1)[-1]) < SHORTEST_TOKEN for token in value or ()):
-            raise ValueError(
-                f"a token has fewer than {SHORTEST_TOKEN} characters and could be guessed: make one with 'qiusuo token'"
-            )
+            raise refused(Fact("settings.token_short", shortest=SHORTEST_TOKEN))
         names = [name for token in value or () for name, colon, _ in [token.get_secret_value().partition(":")] if colon]
         if any(name == THIS_MACHINE or is_loopback(name) for name in names):
-            raise ValueError(
-                f"'{THIS_MACHINE}' and 'localhost' stand for this machine without tokens: take another name"
-            )
+            raise refused(Fact("settings.token_name", local=THIS_MACHINE))
         return value
 
     @field_validator("allowed_hosts")

@@ -145,8 +145,7 @@ class SearchService:
             told = replace(status, fact=rest.fact, remedy=rest.remedy, commands=rest.commands)
             return replace(told, state="resting", retry_after=wait)
         if not takes_part and self._roster.absent(name):
-            names = ", ".join(kind.url_env)
-            return replace(status, fact=Fact("engine.absent", variables=names))
+            return replace(status, fact=Fact("engine.absent", variables=list(kind.url_env)))
         return replace(status, state="ready" if takes_part else "idle")
 
     async def aclose(self) -> None:

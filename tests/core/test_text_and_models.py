@@ -34,6 +34,7 @@ from qiusuo.text import (
     truncate,
     visible,
 )
+from qiusuo.words import Fact, said
 
 # Letters with exactly one form in either case, and everything without case: there upper case changes nothing else.
 PLAIN_CASE = st.text(
@@ -269,16 +270,18 @@ ITEMS = st.builds(
     score=st.none() | st.floats(allow_nan=False, allow_infinity=False),
     engines=st.lists(WORDS).map(tuple),
 )
+FACTS = st.builds(said, WORDS) | st.builds(Fact, st.just("engine.ignored"), features=st.lists(WORDS, min_size=1))
 ATTEMPTS = st.builds(
     Attempt,
     engine=WORDS,
     outcome=st.sampled_from(Outcome),
     ms=st.integers(0, 10**6),
-    reason=st.just("") | WORDS,
-    fix=st.just("") | WORDS,
+    fact=st.none() | FACTS,
+    remedy=st.none() | FACTS,
     retry_after=st.none() | st.integers(0, 864000).map(lambda tenths: tenths / 10),
     skipped=st.booleans(),
-    notes=st.lists(WORDS).map(tuple),
+    notes=st.lists(FACTS).map(tuple),
+    commands=st.lists(WORDS).map(tuple),
 )
 RESPONSES = st.builds(
     SearchResponse,
@@ -309,7 +312,9 @@ class TestModels:
         )
         bare = SearchResultItem("t", "https://b.example/", "")
         attempts = (
-            Attempt("tavily", Outcome.RATE_LIMITED, 12, "slow down", "wait", 7.04, skipped=True, notes=("note",)),
+            Attempt(
+                "tavily", Outcome.RATE_LIMITED, 12, said("slow"), said("wait"), 7.04, skipped=True, notes=(said("n"),)
+            ),
             Attempt("exa", Outcome.OK, 300),
         )
         response = SearchResponse("q", (item, bare), "exa", attempts, SearchType.NEWS, 321, cached=True)
@@ -339,11 +344,15 @@ class TestModels:
                     "engine": "tavily",
                     "outcome": "rate_limited",
                     "ms": 12,
-                    "reason": "slow down",
+                    "reason": "slow",
+                    "code": "said",
+                    "values": {"text": "slow"},
                     "fix": "wait",
+                    "remedy": {"code": "said", "values": {"text": "wait"}},
                     "retryAfter": 7.0,
                     "skipped": True,
-                    "notes": ["note"],
+                    "notes": ["n"],
+                    "noted": [{"code": "said", "values": {"text": "n"}}],
                 },
                 {"engine": "exa", "outcome": "ok", "ms": 300},
             ],
@@ -370,7 +379,7 @@ class TestModels:
         [
             Query("x", language="zh-CN"),
             SearchResultItem("t", "https://www.a.example/b", "s"),
-            Attempt("e", Outcome.OK, 1, notes=("n",)),
+            Attempt("e", Outcome.OK, 1, notes=(said("n"),)),
             SearchResponse("q", (SearchResultItem("t", "u", "s"),), "e"),
         ],
     )

@@ -11,6 +11,7 @@ import pytest
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
 from qiusuo.kit.files import KitFolder
+from qiusuo.words import Language
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
 

@@ -9,6 +9,7 @@ import pytest
 
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
+from qiusuo.words import Language
 from tests.support.scripted_model import ScriptedModel
 
 KEY = "sk-very-secret-0123456789"

@@ -17,6 +17,7 @@ from qiusuo.browser.memory import used_megabytes
 from qiusuo.browser.settings import BrowserSettings
 from qiusuo.browser.views import PageView, Visit
 from qiusuo.errors import SearchTimeout
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from qiusuo.browser.chrome import Chrome
@@ -94,31 +95,29 @@ class _Keeper:
         if self._places is None:
             self._places = asyncio.Semaphore(self._settings.max_pages)
         closings = self._closings
-        stage = f"none of the browser's {self._settings.max_pages} pages became free"
+        late = visit.timed_out("browser.no_free_page", pages=self._settings.max_pages)
         try:
             async with asyncio.timeout(visit.timeout):
                 async with self._places:
                     self._stay()
                     for last in (False, True):
                         if self._closings != closings:
-                            raise visit.unavailable("the browser was closed during the search.", "Search again.")
-                        stage = "Chrome did not start"
+                            raise visit.unavailable(Fact("browser.closed"))
+                        late = visit.timed_out("browser.not_started")
                         chrome = await self._running(visit)
-                        stage = f"no answer from {visit.host}"
+                        late = visit.timed_out("http.timeout_answer", host=visit.host)
                         try:
                             return await chrome.view(visit)
                         except _gone() as gone:
                             if last:
-                                raise visit.unavailable(
-                                    f"Chrome broke down twice ({gone}).", "Update Chrome, and look for free memory."
-                                ) from None
+                                raise visit.unavailable(Fact("browser.broke_down", words=str(gone))) from None
                         finally:
                             self._look_after(chrome)
                     raise AssertionError("the second try returns or raises")
         except SearchTimeout:
             raise
         except TimeoutError:
-            raise visit.timed_out(stage) from None
+            raise late from None
         finally:
             self._leave()
 
@@ -133,7 +132,7 @@ class _Keeper:
             chrome = await asyncio.shield(start)
         except ChromeNotStarted as problem:
             self._forget(start)
-            raise visit.unavailable(str(problem), problem.fix) from None
+            raise visit.unavailable(problem.fact, problem.remedy) from None
         except asyncio.CancelledError:
             raise
         except BaseException:  # a start that failed in any way is not waited for again

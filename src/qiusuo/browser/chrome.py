@@ -20,6 +20,7 @@ from qiusuo.browser.locate import install_advice
 from qiusuo.browser.settings import BrowserSettings
 from qiusuo.browser.tab import CLOSE_SECONDS, Tab, TabGone
 from qiusuo.browser.views import PageView, Visit
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +45,12 @@ LEAN_ARGUMENTS: Final = (
 
 
 class ChromeNotStarted(Exception):
-    """The browser could not be started; the text says why, ``fix`` what to do."""
+    """The browser could not be started; ``fact`` says why, ``remedy`` what to do where the fact does not."""
 
-    def __init__(self, message: str, fix: str) -> None:
-        super().__init__(message)
-        self.fix = fix
+    def __init__(self, fact: Fact, remedy: Fact | None = None) -> None:
+        super().__init__(fact)
+        self.fact = fact
+        self.remedy = remedy
 
 
 class Chrome:
@@ -221,12 +223,10 @@ def _not_started(executable: Path, error: Error) -> ChromeNotStarted:
     """Say in our own words why a browser does not start: Playwright's advice is to download another one."""
     text = str(error)
     if "No usable sandbox" in text:
-        return ChromeNotStarted(
-            "Chrome's sandbox cannot be used on this machine.",
-            "Allow unprivileged user namespaces, or set QIUSUO_CHROME_SANDBOX=off if nothing else is possible.",
-        )
+        return ChromeNotStarted(Fact("browser.sandbox"))
+    program = str(executable)
     if "xecutable doesn't exist" in text or "ENOENT" in text:
-        return ChromeNotStarted(f"{executable} is not there any more.", install_advice())
+        return ChromeNotStarted(Fact("browser.gone", program=program), install_advice())
     if isinstance(error, PlaywrightTimeout):
-        return ChromeNotStarted(f"{executable} did not start within {START_SECONDS:g} s.", "Try it by hand.")
-    return ChromeNotStarted(f"{executable} does not start.", f"Try it by hand: {executable} --headless about:blank")
+        return ChromeNotStarted(Fact("browser.slow_start", program=program, seconds=START_SECONDS))
+    return ChromeNotStarted(Fact("browser.no_start", program=program))

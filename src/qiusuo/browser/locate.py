@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from qiusuo.errors import EngineNotConfigured
+from qiusuo.words import Fact
 
 Lookup = Callable[[str], str | None]
 
@@ -36,12 +37,10 @@ _WINDOWS_PROGRAMS: Final = (
     "Microsoft/Edge/Application/msedge.exe",
 )
 _INSTALL: Final = {
-    "Linux": "Install one (Debian, Ubuntu: sudo apt install chromium; Fedora: sudo dnf install chromium; Arch: sudo "
-    "pacman -S chromium)",
-    "Darwin": "Install one (brew install --cask google-chrome, or https://www.google.com/chrome/)",
-    "Windows": "Install one (winget install Google.Chrome, or https://www.google.com/chrome/)",
+    "Linux": "browser.install_linux",
+    "Darwin": "browser.install_darwin",
+    "Windows": "browser.install_windows",
 }
-_OTHERS: Final = "Install Google Chrome, Chromium or Microsoft Edge"
 
 
 def find_chrome(lookup: Lookup = lambda _name: None, *, system: str | None = None) -> Path:
@@ -61,19 +60,16 @@ def find_chrome(lookup: Lookup = lambda _name: None, *, system: str | None = Non
         found = shutil.which(Path(named).expanduser(), path=lookup("PATH"))
         if found:
             return Path(found)
-        raise EngineNotConfigured(
-            f"{VARIABLE} names {named!r}, which is not a program on this machine.",
-            fix=f"Set {VARIABLE} to the browser's program, or unset it. {install_advice(system)}",
-        )
+        install = install_advice(system)
+        raise EngineNotConfigured(Fact("browser.named_missing", variable=VARIABLE, given=repr(named), install=install))
     for place in _places(lookup, system):
         return place
-    raise EngineNotConfigured("no Chrome, Chromium or Edge was found on this machine.", fix=install_advice(system))
+    raise EngineNotConfigured(Fact("browser.none_found"), fix=install_advice(system))
 
 
-def install_advice(system: str | None = None) -> str:
+def install_advice(system: str | None = None) -> Fact:
     """Say how to get a browser on this system."""
-    how = _INSTALL.get(system or platform.system(), _OTHERS)
-    return f"{how}, or set {VARIABLE} to the program of one that is there."
+    return Fact(_INSTALL.get(system or platform.system(), "browser.install_other"), variable=VARIABLE)
 
 
 def _places(lookup: Lookup, system: str) -> Iterator[Path]:

@@ -11,6 +11,7 @@ from typing import Final
 from qiusuo.browser.locate import Lookup, find_chrome
 from qiusuo.config import config_folder
 from qiusuo.errors import EngineNotConfigured
+from qiusuo.words import Fact
 
 _PACKAGES: Final = ("playwright", "selectolax")
 
@@ -39,10 +40,8 @@ class BrowserSettings:
         """
         missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
         if missing:
-            raise EngineNotConfigured(
-                f"the Python package {' and '.join(missing)} is not installed.",
-                fix="Install what the browser engines need: pip install 'qiusuo[browser]'.",
-            )
+            absent = Fact("browser.packages", packages=missing)
+            raise EngineNotConfigured(absent, commands=("pip install 'qiusuo[browser]'",))
         folders = {name: value for name in ("XDG_CONFIG_HOME", "APPDATA") if (value := lookup(name))}
         return cls(
             find_chrome(lookup),

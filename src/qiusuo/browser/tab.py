@@ -13,6 +13,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from qiusuo.browser.views import PageCircles, PageView, Visit
 from qiusuo.errors import BadResponse, EngineError
 from qiusuo.http import MAX_BODY_BYTES
+from qiusuo.words import Fact
 
 CLOSE_SECONDS: Final = 3.0
 
@@ -38,6 +39,12 @@ _NO_PAGE: Final = re.compile(
     r"ABORTED|CONTENT_LENGTH_MISMATCH|INCOMPLETE_CHUNKED|CONTENT_DECODING|INVALID_|TOO_MANY_REDIRECTS|RESPONSE_HEADERS"
     r"|UNSAFE_REDIRECT|HTTP2_"
 )
+_CONNECTION: Final = {
+    "ERR_NAME_NOT_RESOLVED": "http.dns",
+    "ERR_CONNECTION_REFUSED": "http.refused",
+    "ERR_ADDRESS_UNREACHABLE": "http.no_route",
+    "ERR_INTERNET_DISCONNECTED": "http.no_route",
+}
 _TOO_LARGE: Final = "too large"
 _CIRCLES: Final = "circles"
 _CRASHED: Final = "crashed"
@@ -152,10 +159,10 @@ class Tab:
         if why == _CRASHED:
             return TabGone("its page crashed")
         if why == _TOO_LARGE:
-            what = f"the answer of {visit.host} is larger than {MAX_BODY_BYTES // 1024} KiB."
+            fact = Fact("http.too_large", host=visit.host, limit=MAX_BODY_BYTES // 1024)
         else:
-            what = f"{visit.host} broke off in the middle of its answer."
-        return BadResponse(what, engine=visit.engine)
+            fact = Fact("http.broke_off", host=visit.host)
+        return BadResponse(fact, engine=visit.engine)
 
     def _on_response(self, event: dict[str, Any]) -> None:
         if event["type"] != "Document" or event["requestId"] != event["loaderId"]:
@@ -195,8 +202,8 @@ def _translated(text: str, visit: Visit) -> EngineError | TabGone:
         return TabGone(text.partition("\n")[0])
     name = found[1]
     if _NO_PAGE.search(name):
-        return BadResponse(f"{visit.host} gave no page ({name}).", engine=visit.engine)
+        return BadResponse(Fact("browser.no_page", host=visit.host, words=name), engine=visit.engine)
     if "TIMED_OUT" in name:
-        return visit.timed_out(f"no connection to {visit.host} ({name})")
-    what = "the name cannot be resolved" if name == "ERR_NAME_NOT_RESOLVED" else name
-    return visit.unavailable(f"cannot connect to {visit.host}: {what}.", "Check the network and the proxy.")
+        return visit.timed_out("browser.no_connection", host=visit.host, words=name)
+    code = _CONNECTION.get(name, "browser.connect_failed")
+    return visit.unavailable(Fact(code, host=visit.host, words=name))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from qiusuo.errors import SearchTimeout, Unavailable
+from qiusuo.words import Fact, Value
 
 PATIENCE = 2.0
 
@@ -28,17 +29,13 @@ class Visit:
     def host(self) -> str:
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
-    def timed_out(self, stage: str) -> SearchTimeout:
-        """Return the error for a visit that took too long; ``stage`` says what it was waiting for."""
-        return SearchTimeout(
-            f"{stage} within {self.timeout:g} s.",
-            engine=self.engine,
-            fix="Check the network, or raise SEARCH_TIMEOUT.",
-        )
+    def timed_out(self, code: str, **values: Value) -> SearchTimeout:
+        """Return the error for a visit that took too long; ``code`` says what it was waiting for."""
+        return SearchTimeout(Fact(code, **values, seconds=float(self.timeout)), engine=self.engine)
 
-    def unavailable(self, what: str, fix: str) -> Unavailable:
+    def unavailable(self, fact: Fact, remedy: Fact | None = None) -> Unavailable:
         """Return the error for a page or a browser that is not there."""
-        return Unavailable(what, engine=self.engine, fix=fix)
+        return Unavailable(fact, engine=self.engine, fix=remedy or "")
 
 
 @dataclass(frozen=True, slots=True)

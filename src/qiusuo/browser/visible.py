@@ -15,6 +15,7 @@ from playwright.async_api import Error, Page
 from qiusuo.browser.chrome import Chrome, ChromeNotStarted
 from qiusuo.browser.settings import BrowserSettings
 from qiusuo.errors import Blocked, ConfigurationError, SearchError
+from qiusuo.words import Fact
 
 LOOK_EVERY: Final = 0.5
 
@@ -41,11 +42,11 @@ async def let_a_person_answer(
         Blocked: the window was closed, or the time was over, before the site was content.
     """
     if settings.cookies_file is None:
-        raise ConfigurationError("there is no place to keep the cookies.", fix="Set cookies_file.")
+        raise ConfigurationError(Fact("browser.no_cookies_file"))
     try:
         chrome = await Chrome.start(settings, visible=visible)
     except ChromeNotStarted as problem:
-        raise ConfigurationError(str(problem), fix=problem.fix) from None
+        raise ConfigurationError(problem.fact, fix=problem.remedy or "") from None
     try:
         async with asyncio.timeout(patience):
             page = await chrome.open_page(url)
@@ -53,11 +54,9 @@ async def let_a_person_answer(
                 await asyncio.sleep(LOOK_EVERY)
         _keep(settings.cookies_file, json.dumps(await chrome.cookies()))
     except TimeoutError:
-        raise Blocked(f"no results were shown within {patience:g} s.", fix="Try again.") from None
+        raise Blocked(Fact("browser.no_results_shown", seconds=float(patience))) from None
     except Error:
-        raise Blocked(
-            "the window was closed before results were shown.", fix="Try again, and let the window be until it closes."
-        ) from None
+        raise Blocked(Fact("browser.window_closed")) from None
     finally:
         await chrome.close()
     return Solved(settings.cookies_file)

@@ -8,41 +8,35 @@ from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from qiusuo.doctor.context import Context
-from qiusuo.doctor.findings import Finding, Level
-from qiusuo.doctor.wire import CONNECT_TIMEOUT, Reach, ask, shown
+from qiusuo.doctor.findings import Finding
+from qiusuo.doctor.wire import CONNECT_TIMEOUT, Reach, ask
 from qiusuo.engines.searxng import is_config
+from qiusuo.engines.searxng_faults import shown
 from qiusuo.http import Endpoint
 from qiusuo.kit.docker import Engine, container_of, engine_state
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
 from qiusuo.server_settings import is_loopback
+from qiusuo.words import Fact, Value
 
 # Where SearXNG listens by default: in its container, and without one.
 USUAL_PORTS: Final = (8080, 8888)
 _LOOK_TIMEOUT: Final = 0.7
 
 
-async def why_absent(context: Context, endpoint: Endpoint, reached: Reach | None, *, seen: str = "") -> Finding:
+async def why_absent(context: Context, endpoint: Endpoint, reached: Reach | None, *, seen: Value = "") -> Finding:
     """Return the cause; ``reached`` is None where something answered that is not SearXNG (``seen`` says what)."""
     address = shown(endpoint.base_url)
     if reached is Reach.DNS:
-        host = urlsplit(address).hostname
-        commands = (f"export SEARXNG_URL=http://localhost:{urlsplit(address).port or USUAL_PORTS[0]}",)
-        return Finding("searxng.dns", Level.PROBLEM, {"host": host}, commands)
+        return context.fault(Fact("searxng.dns", host=urlsplit(address).hostname or "", address=address))
     if reached is Reach.UNREACHABLE:
-        values = {"address": address, "seconds": f"{CONNECT_TIMEOUT:g}"}
-        return Finding("searxng.unreachable", Level.PROBLEM, values, (f"curl -sS -m 5 {address}/healthz",))
+        return context.fault(Fact("searxng.unreachable", address=address, seconds=CONNECT_TIMEOUT))
     elsewhere = await _elsewhere(context, endpoint)
     if elsewhere:
-        values = {"address": address, "found": elsewhere}
-        return Finding("searxng.wrong_port", Level.PROBLEM, values, (f"export SEARXNG_URL={elsewhere}",))
+        return context.fault(Fact("searxng.wrong_port", address=address, found=elsewhere))
     if reached is None:
-        values = {"address": address, "seen": seen}
-        return Finding("searxng.other_service", Level.PROBLEM, values, (f"curl -sS {address}/config", "docker ps"))
-    return (
-        await _docker_cause(context)
-        or _file_cause(context)
-        or Finding("searxng.refused", Level.PROBLEM, {"address": address}, context.start_commands)
-    )
+        return context.fault(Fact("searxng.other_service", address=address, seen=seen))
+    cause = await _docker_cause(context) or _file_cause(context) or Fact("searxng.refused", address=address)
+    return context.fault(cause)
 
 
 async def _elsewhere(context: Context, endpoint: Endpoint) -> str | None:
@@ -71,32 +65,28 @@ def _port_in_file(context: Context) -> tuple[int, ...]:
         return ()
 
 
-async def _docker_cause(context: Context) -> Finding | None:
+async def _docker_cause(context: Context) -> Fact | None:
     # Docker is asked only where a compose file says that it runs SearXNG.
-    if not context.kit.compose.is_file() or context.without_docker:
+    if not context.kit.compose.is_file() or context.commands.without_docker:
         return None
-    start = context.start_commands
     if await engine_state() is Engine.OFF:
-        commands = ("sudo systemctl start docker", *start, f"{start[-1]} --no-docker")
-        return Finding("searxng.docker_off", Level.PROBLEM, {}, commands)
+        return Fact("searxng.docker_off")
     container = await container_of(context.kit.path)
     if container is None or container.runs:
         return None
-    values = {"container": container.name, "state": container.status}
-    return Finding("searxng.container_stopped", Level.PROBLEM, values, (context.logs_command, *start))
+    return Fact("searxng.container_stopped", container=container.name, state=container.status)
 
 
-def _file_cause(context: Context) -> Finding | None:
+def _file_cause(context: Context) -> Fact | None:
     path = context.known_settings_file
     if path is None:
         return None
     try:
         file = SettingsFile.read(path)
     except SettingsFileError as error:
-        return Finding("searxng.settings_file", Level.PROBLEM, {"file": path, "message": str(error)})
+        return Fact("searxng.settings_file", file=str(path), message=str(error))
     if not file.uses_defaults:
-        return Finding("searxng.no_defaults", Level.PROBLEM, {"file": path}, context.start_commands)
+        return Fact("searxng.no_defaults", file=str(path))
     if file.has_default_secret and context.kit.secret is None:
-        commands = (context.fix_command, *context.start_commands)
-        return Finding("searxng.secret", Level.PROBLEM, {"file": path}, commands)
+        return Fact("searxng.secret", file=str(path))
     return None

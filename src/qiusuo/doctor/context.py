@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from qiusuo.config import Settings
-from qiusuo.kit.environment import is_installed
-from qiusuo.kit.files import KitFolder, default_folder, environment_folder
+from qiusuo.doctor.findings import Finding, Level
+from qiusuo.kit.commands import KitCommands
+from qiusuo.kit.files import KitFolder
 from qiusuo.roster import Roster
+from qiusuo.words import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,47 +29,20 @@ class Context:
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     @property
+    def commands(self) -> KitCommands:
+        """The commands for the SearXNG of this machine."""
+        return KitCommands(self.settings_file, self.environ)
+
+    @property
     def kit(self) -> KitFolder:
         """The folder of SearXNG's files: beside the named file, else the default one."""
-        return KitFolder(self.settings_file.resolve().parent) if self.settings_file else default_folder(self.environ)
+        return self.commands.kit
 
     @property
     def known_settings_file(self) -> Path | None:
         """The file that was named, else the one in the default folder if it is there."""
-        if self.settings_file is not None:
-            return self.settings_file
-        return self.kit.settings if self.kit.exists else None
+        return self.commands.known_settings_file
 
-    @property
-    def without_docker(self) -> bool:
-        """Whether SearXNG runs here without Docker: it was installed for that, or there is no Docker."""
-        return shutil.which("docker") is None or is_installed(environment_folder(self.environ))
-
-    @property
-    def start_commands(self) -> tuple[str, ...]:
-        """The commands that bring a SearXNG up."""
-        up = self._command("up") + (" --no-docker" if self.without_docker else "")
-        return (up,) if self.kit.exists else (self._command("init"), up)
-
-    @property
-    def restart_command(self) -> str:
-        """The command that makes SearXNG read its settings again."""
-        if not self.kit.compose.is_file():
-            return "docker restart searxng"
-        return self.start_commands[-1] if self.without_docker else self._command("restart")
-
-    @property
-    def logs_command(self) -> str:
-        """The command that shows SearXNG's log."""
-        return self._command("logs") if self.kit.compose.is_file() else "docker logs --tail 100 searxng"
-
-    @property
-    def fix_command(self) -> str:
-        """The command that repairs SearXNG's settings file."""
-        file = self.known_settings_file
-        return f"qiusuo doctor --fix --settings-file {shlex.quote(str(file)) if file else '/path/to/settings.yml'}"
-
-    def _command(self, action: str) -> str:
-        folder = self.kit.path
-        where = "" if folder == default_folder(self.environ).path else f" {shlex.quote(str(folder))}"
-        return f"qiusuo searxng {action}{where}"
+    def fault(self, fact: Fact, level: Level = Level.PROBLEM) -> Finding:
+        """Return a fault of SearXNG as a finding, with the commands that belong to it."""
+        return Finding(fact.code, level, fact.values, self.commands.for_fault(fact))

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, Choice, choose, ready
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
-from qiusuo.doctor.wire import Heard, ask, shown
+from qiusuo.doctor.wire import Heard, ask
+from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, ModelNotConfigured
 from qiusuo.http import Endpoint, HttpClient
 from qiusuo.server_settings import is_loopback

@@ -36,10 +36,10 @@ async def check_search(context: Context) -> list[Finding]:
     if (await roster.available(SearchType.REGULATION)).engines:
         # Who has named nothing else wants it so.
         level = Level.NOTE if wanted else Level.WARNING
-        return [Finding("search.laws_only", level, commands=context.start_commands), *found]
+        return [Finding("search.laws_only", level, commands=context.commands.start), *found]
     off = roster.disabled()
     values = {"message": off.message, "fix": off.fix}
-    return [Finding("search.off", Level.PROBLEM, values, context.start_commands), *found]
+    return [Finding("search.off", Level.PROBLEM, values, context.commands.start), *found]
 
 
 async def check_providers(context: Context) -> list[Finding]:

@@ -7,21 +7,16 @@ from typing import Final
 
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
-from qiusuo.doctor.wire import Heard, describe
+from qiusuo.doctor.wire import Heard
 from qiusuo.engines.base import field_of
-from qiusuo.engines.searxng import Silent, failure_kind, listed_engines, silent_engines
+from qiusuo.engines.searxng_faults import Silent, describe, fault_of_reply, listed_engines, silence, silent_engines
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
+from qiusuo.words import Fact
 
 # A search that takes longer leaves no time for another engine within SEARCH_TIMEOUT.
 SLOW_SECONDS: Final = 3.0
 SLOW_SHARE: Final = 0.6
-_FAILING: Final = {
-    "blocked": "searxng.engines_blocked",
-    "timeout": "searxng.engines_timeout",
-    "offline": "searxng.engines_offline",
-}
 _LANGUAGES: Final = {"en": "English", "zh-CN": "中文"}
-FORBIDDEN, TOO_MANY = 403, 429
 
 
 def judge_searches(
@@ -42,7 +37,7 @@ def judge_searches(
         silent |= silent_engines(field_of(heard.data, "unresponsive_engines"))
     answering = set().union(*good.values())
     if not answering:
-        return [*found, _nobody(address, silent)]
+        return [*found, context.fault(_nobody(address, silent))]
     if slowest > min(SLOW_SECONDS, SLOW_SHARE * context.settings.timeout):
         found.append(slow_finding(context, address, slowest))
     found += _partial(address, good, silent)
@@ -56,34 +51,28 @@ def json_refused(context: Context, address: str, heard: Heard) -> Finding | None
     """Return why a request for JSON got none; None if it got some, or timed out."""
     reply = heard.reply
     if reply is None:
-        if heard.timed_out:
+        if heard.timed_out or heard.error is None:
             return None
-        values = {"address": address, "message": heard.error.message if heard.error else ""}
-        return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command,))
-    if reply.status == TOO_MANY:
-        return limiter_finding(context, address, refused=True)
-    if reply.status == FORBIDDEN and reply.is_html:
-        return _json_off(context, address)
-    if reply.status in {401, FORBIDDEN}:
-        return Finding("searxng.login", Level.PROBLEM, {"address": address, "status": reply.status})
+        return context.fault(Fact("searxng.broken", address=address, message=heard.error.fact))
     if isinstance(reply.data, dict) and reply.status in {200, 400}:
         return None
-    values = {"address": address, "message": describe(reply)}
-    return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command,))
+    fault = fault_of_reply(reply, address)
+    fact = fault[1] if fault else Fact("searxng.broken", address=address, message=describe(reply))
+    return context.fault(_not_applied(context, fact) if fact.code == "searxng.json_off" else fact)
 
 
 def limiter_finding(context: Context, address: str, *, refused: bool) -> Finding:
     """Tell that the limiter is on, and whether it has refused us already."""
     code, level = ("searxng.limiter", Level.PROBLEM) if refused else ("searxng.limiter_on", Level.WARNING)
-    return Finding(code, level, {"address": address}, (context.restart_command,))
+    return context.fault(Fact(code, address=address), level)
 
 
 def slow_finding(context: Context, address: str, seconds: float, *, timed_out: bool = False) -> Finding:
     """Tell that an answer came late, or not within the time that we wait for it, which is a problem."""
     level = Level.PROBLEM if timed_out else Level.WARNING
     timeout = f"{context.settings.timeout:g}"
-    values = {"address": address, "seconds": f"{'> ' if timed_out else ''}{seconds:.1f}", "timeout": timeout}
-    return Finding("searxng.slow", level, values, (context.restart_command,))
+    took = f"{'> ' if timed_out else ''}{seconds:.1f}"
+    return context.fault(Fact("searxng.slow", address=address, seconds=took, timeout=timeout), level)
 
 
 def contributing(heard: Heard) -> frozenset[str]:
@@ -98,27 +87,20 @@ def contributing(heard: Heard) -> frozenset[str]:
     return frozenset(names)
 
 
-def _json_off(context: Context, address: str) -> Finding:
+def _not_applied(context: Context, off: Fact) -> Fact:
+    """Look whether the settings file that is at hand allows JSON already."""
     path = context.known_settings_file
-    if path is not None:
-        try:
-            applied = "json" not in SettingsFile.read(path).formats
-        except SettingsFileError:
-            applied = True
-        if not applied:
-            values = {"address": address, "file": path}
-            return Finding("searxng.json_not_applied", Level.PROBLEM, values, (context.restart_command,))
-    commands = (context.fix_command, context.restart_command)
-    return Finding("searxng.json_off", Level.PROBLEM, {"address": address}, commands)
+    if path is None:
+        return off
+    try:
+        allowed = "json" in SettingsFile.read(path).formats
+    except SettingsFileError:
+        return off
+    return Fact("searxng.json_not_applied", **off.values, file=str(path)) if allowed else off
 
 
-def _nobody(address: str, silent: Silent) -> Finding:
-    if not silent:
-        return Finding("searxng.no_engines", Level.PROBLEM, {"address": address})
-    # "HTTP connection error" from everybody: it is not the sites that fail.
-    kinds = {"offline" if "connection" in message.lower() else failure_kind(message) for message in silent.values()}
-    code = _FAILING.get(kinds.pop(), "searxng.engines_failing") if len(kinds) == 1 else "searxng.engines_failing"
-    return Finding(code, Level.PROBLEM, {"address": address, "engines": listed_engines(silent)})
+def _nobody(address: str, silent: Silent) -> Fact:
+    return silence(address, silent)[1] if silent else Fact("searxng.no_engines", address=address)
 
 
 def _partial(address: str, good: dict[str, frozenset[str]], silent: Silent) -> list[Finding]:

@@ -15,13 +15,15 @@ from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.searches import json_refused, judge_searches, limiter_finding, slow_finding
 from qiusuo.doctor.system import clock_findings
-from qiusuo.doctor.wire import Heard, Reach, ask, describe, reach, shown
+from qiusuo.doctor.wire import Heard, Reach, ask, reach
 from qiusuo.engines.base import field_of
 from qiusuo.engines.searxng import SearxngEngine, is_config
+from qiusuo.engines.searxng_faults import describe, fault_of_reply, fault_of_wire, shown
 from qiusuo.errors import ConfigurationError
 from qiusuo.http import Endpoint
 from qiusuo.http.api import proxy_for
 from qiusuo.text import clean
+from qiusuo.words import Fact
 
 LOOK_TIMEOUT: Final = 2.0
 # The whole examination must end within 8 s, and name, port and configuration are looked at before the searches.
@@ -52,7 +54,7 @@ async def check_searxng(context: Context) -> list[Finding]:
 def _unasked(context: Context, endpoint: Endpoint, found: list[Finding]) -> list[Finding]:
     """Make of what is wrong with a SearXNG that nobody asked for what it is: none is there, or one elsewhere."""
     if any(finding.code in _GONE for finding in found):
-        return [Finding("searxng.none", Level.NOTE, {"address": shown(endpoint.base_url)}, context.start_commands)]
+        return [context.fault(Fact("searxng.none", address=shown(endpoint.base_url)), Level.NOTE)]
     return [
         replace(finding, level=Level.NOTE) if finding.code == "searxng.wrong_port" else finding for finding in found
     ]
@@ -135,25 +137,25 @@ async def _not_searxng(context: Context, endpoint: Endpoint, config: Heard, heal
         return None
     reply = config.reply
     if reply is None:
-        message = config.error.message if config.error else ""
-        if "secure connection" in message:
-            return Finding("searxng.tls", Level.PROBLEM, {"address": address, "message": message})
-        if config.timed_out:
-            values = {"address": address, "seconds": f"{LOOK_TIMEOUT:g}"}
-            return Finding("searxng.unreachable", Level.PROBLEM, values, context.start_commands)
-        return await why_absent(context, endpoint, None, seen=message)
-    if reply.status == 429:  # noqa: PLR2004 - HTTP
-        return limiter_finding(context, address, refused=True)
-    if reply.status in {401, 403, 407}:
-        return Finding("searxng.login", Level.PROBLEM, {"address": address, "status": reply.status})
-    if 300 <= reply.status < 400:  # noqa: PLR2004 - HTTP
-        target = shown(reply.headers.get("Location", "")).removesuffix("/config")
-        commands = (f"export SEARXNG_URL={target}",) if target.startswith("http") else ()
-        return Finding("searxng.redirect", Level.PROBLEM, {"address": address, "target": target}, commands)
-    if reply.status >= 500:  # noqa: PLR2004 - HTTP
-        values = {"address": address, "message": describe(reply)}
-        return Finding("searxng.broken", Level.PROBLEM, values, (context.logs_command, context.restart_command))
-    return await why_absent(context, endpoint, None, seen=describe(reply))
+        return await _unheard(context, endpoint, config)
+    fault = fault_of_reply(reply, address)
+    if fault is None or fault[1].code == "searxng.other_service":
+        return await why_absent(context, endpoint, None, seen=describe(reply))
+    # Without its configuration nobody knows whether it is SearXNG that wants JSON to be allowed.
+    off = fault[1].code == "searxng.json_off"
+    return context.fault(Fact("searxng.login", address=address, status=reply.status) if off else fault[1])
+
+
+async def _unheard(context: Context, endpoint: Endpoint, heard: Heard) -> Finding:
+    """Return why an open port gave no reply."""
+    fact = heard.error.fact if heard.error else Fact("http.closed", host=endpoint.host)
+    if heard.timed_out:
+        fact = Fact("searxng.unreachable", address=shown(endpoint.base_url), seconds=LOOK_TIMEOUT)
+    elif fact.code == "http.tls":
+        fact = fault_of_wire(fact, shown(endpoint.base_url), LOOK_TIMEOUT)
+    else:
+        return await why_absent(context, endpoint, None, seen=fact)
+    return context.fault(fact)
 
 
 async def _limits_us(endpoint: Endpoint) -> bool:

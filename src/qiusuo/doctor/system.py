@@ -13,7 +13,7 @@ from qiusuo.browser.locate import find_chrome
 from qiusuo.config import Settings, variable_name
 from qiusuo.doctor.context import Context
 from qiusuo.doctor.findings import Finding, Level
-from qiusuo.doctor.wire import shown
+from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
 from qiusuo.storage.redis import SharedState, SharedStateGone
 

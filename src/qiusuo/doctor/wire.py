@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import re
-import socket
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from qiusuo.errors import EngineError, SearchError, SearchTimeout
 from qiusuo.http import Endpoint, Reply
-from qiusuo.text import clean
+from qiusuo.http.faults import connection_code
 
 CONNECT_TIMEOUT: Final = 1.0
-_ERRNO: Final = re.compile(r"\[(?:Errno|WinError) (\d+)\]")
-_REFUSED: Final = frozenset({errno.ECONNREFUSED, 1225, 10061})  # the last two are Windows' own
-_TITLE: Final = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
 
 class Reach(StrEnum):
@@ -28,6 +22,9 @@ class Reach(StrEnum):
     DNS = "dns"
     REFUSED = "refused"
     UNREACHABLE = "unreachable"
+
+
+_REACHES: Final = {"http.dns": Reach.DNS, "http.refused": Reach.REFUSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +57,8 @@ async def reach(url: str) -> Reach:
             _, writer = await asyncio.open_connection(host, port)
     except TimeoutError:
         return Reach.UNREACHABLE
-    except socket.gaierror:
-        return Reach.DNS
-    except ConnectionRefusedError:
-        return Reach.REFUSED
     except OSError as error:
-        # Several addresses (IPv4 and IPv6) failed: asyncio has only their texts joined.
-        codes = {int(code) for code in _ERRNO.findall(str(error))}
-        return Reach.REFUSED if codes & _REFUSED else Reach.UNREACHABLE
+        return _REACHES.get(connection_code(error), Reach.UNREACHABLE)
     writer.close()
     return Reach.OPEN
 
@@ -90,20 +81,3 @@ async def ask(endpoint: Endpoint, path: str, params: dict[str, str] | None = Non
         error = caught
     seconds = loop.time() - started
     return Heard(kept[0], None, seconds) if kept else Heard(None, error, seconds)
-
-
-def describe(reply: Reply) -> str:
-    """Say in a few words what has answered: its title, its server, its status."""
-    title = _TITLE.search(reply.text[:20_000])
-    parts = (
-        f"“{clean(title[1], 60)}”" if title and clean(title[1]) else "",
-        clean(reply.headers.get("Server", ""), 40),
-        f"HTTP {reply.status}",
-    )
-    return ", ".join(part for part in parts if part)
-
-
-def shown(url: str) -> str:
-    """Return an address without login, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))

@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 
 from qiusuo.engines.base import SearchEngine
 from qiusuo.errors import DuplicateEngine
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +30,8 @@ def discover_engines() -> dict[str, type[SearchEngine]]:
     for engine in (*_own_engines(), *_plugged_in_engines()):
         other = found.get(engine.name)
         if other is not None and other is not engine:
-            raise DuplicateEngine(
-                f"the engine name {engine.name!r} is claimed by {_where(other)} and by {_where(engine)}.",
-                engine=engine.name,
-                fix="Rename one of them or uninstall its package.",
-            )
+            claimed = Fact("engine.duplicate", name=engine.name, one=_where(other), other=_where(engine))
+            raise DuplicateEngine(claimed, engine=engine.name)
         found[engine.name] = engine
     return dict(sorted(found.items(), key=lambda pair: (pair[1].priority, pair[0])))
 

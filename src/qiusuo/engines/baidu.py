@@ -26,6 +26,7 @@ from qiusuo.engines.result_pages import (
 )
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import earliest
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -92,7 +93,7 @@ def parse_results(html: str, url: str = "") -> list[SearchResultItem]:
         return items
     place = urlsplit(url)
     if (place.hostname or "").startswith("wappass.") or "captcha" in place.path or tree.css_first(_CAPTCHA) is not None:
-        raise blocked(NAME, "Baidu wants to see that a person asks (百度安全验证).")
+        raise blocked(NAME, Fact("engine.person_asked", site="百度 Baidu"))
     if tree.css_first(_NOTHING_FOUND) is not None:
         return []
     raise unknown_layout(NAME, place.hostname or "Baidu")

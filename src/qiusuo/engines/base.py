@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured
+from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured, SearchTimeout
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
 from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
 from qiusuo.text import clean, iso_date, shorten_query, visible
@@ -168,6 +168,10 @@ class SearchEngine(ABC):
             found.append(Fact("engine.at_most", count=self.max_results))
         return tuple(found)
 
+    def too_late(self, seconds: float) -> SearchTimeout:
+        """Return the error for a search that did not end within the time that it had."""
+        return SearchTimeout(Fact("search.late", seconds=f"{seconds:.1f}"), engine=self.name)
+
     def query_text(self, query: Query) -> str:
         """Return the query's words within the provider's limits."""
         return shorten_query(query.text, self.max_query_chars, self.max_query_words)
@@ -250,12 +254,10 @@ class HttpEngine(SearchEngine):
     @classmethod
     def not_configured(cls) -> EngineNotConfigured:
         """Return the error that tells how to give this engine its key."""
-        return EngineNotConfigured(
-            f"{cls.label} needs an API key.",
-            engine=cls.name,
-            fix=f"Set {cls.key_env[0]}, or api_key under [engines.{cls.name}] in the configuration file. "
-            f"Keys: {cls.docs_url}",
+        needed = Fact(
+            "engine.needs_key", label=cls.label, variable=cls.key_env[0], engine=cls.name, docs_url=cls.docs_url
         )
+        return EngineNotConfigured(needed, engine=cls.name)
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """Return the headers that carry the key."""
@@ -275,7 +277,7 @@ class HttpEngine(SearchEngine):
     ) -> EngineResults:
         """Read each row; one that cannot be read is skipped and logged, the rest is used."""
         if not isinstance(rows, list):
-            raise self.bad_shape("no list of results")
+            raise self.bad_shape(Fact("engine.no_list"))
         items: list[SearchResultItem] = []
         skipped = 0
         for row in rows:
@@ -294,18 +296,14 @@ class HttpEngine(SearchEngine):
             elif len(items) < limit:
                 items.append(item)
         if rows and not items:
-            raise self.bad_shape("no result that can be read")
+            raise self.bad_shape(Fact("engine.none_readable"))
         if skipped:
             notes = (*notes, Fact("engine.unreadable", count=skipped))
         return EngineResults(items, notes)
 
-    def bad_shape(self, what: str) -> BadResponse:
-        """Return the error for an answer that is JSON, but not this provider's."""
-        return BadResponse(
-            f"the answer of {self.endpoint.host} has {what}.",
-            engine=self.name,
-            fix="Check the address; if it is right, the provider changed its API: update Qiusuo.",
-        )
+    def bad_shape(self, what: Fact | str) -> BadResponse:
+        """Return the error for an answer that is JSON, but not this provider's; ``what`` ends "the answer has ..."."""
+        return BadResponse(Fact("engine.bad_shape", host=self.endpoint.host, what=as_fact(what)), engine=self.name)
 
     async def aclose(self) -> None:
         if self._own_http is not None:

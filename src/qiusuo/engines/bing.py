@@ -17,7 +17,7 @@ from qiusuo.engines.base import (
 )
 from qiusuo.engines.serpapi import SerpApiBingEngine
 from qiusuo.errors import EngineError, EngineNotConfigured, RateLimited
-from qiusuo.http import HttpClient, Reply, parse_retry_after
+from qiusuo.http import HttpClient, Reply, parse_retry_after, told
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import primary_language, region_for
 from qiusuo.words import Fact
@@ -72,17 +72,9 @@ class BingEngine(HttpEngine):
 
     @classmethod
     def not_configured(cls, retired: str | None = None) -> EngineNotConfigured:
-        what = (
-            f"the Bing Search API v7 was retired on 2025-08-11, its key in {retired} opens nothing any more."
-            if retired
-            else f"{cls.label} needs an API key."
-        )
-        return EngineNotConfigured(
-            what,
-            engine=cls.name,
-            fix=f"Set {cls.key_env[0]} (Microsoft Web IQ, the successor; keys: {cls.docs_url}), "
-            f"or {SerpApiBingEngine.key_env[0]} to ask Bing through SerpApi.",
-        )
+        what = Fact("bing.retired", variable=retired) if retired else Fact("bing.needs_key", label=cls.label)
+        fix = Fact("bing.set_key", variable=cls.key_env[0], docs_url=cls.docs_url, serpapi=SerpApiBingEngine.key_env[0])
+        return EngineNotConfigured(what, engine=cls.name, fix=fix)
 
     def auth_headers(self, key: str) -> dict[str, str]:
         return {"x-apikey": key}
@@ -130,26 +122,25 @@ class BingEngine(HttpEngine):
     def classify(self, reply: Reply, detail: str) -> EngineError | None:
         if reply.status not in {429, 430}:
             return None
-        what = "too many requests" if reply.status == 429 else "too many requests at the same time"  # noqa: PLR2004 - as worded
+        code = "engine.too_fast" if reply.status == 429 else "bing.too_many_at_once"  # noqa: PLR2004 - HTTP
         wait = parse_retry_after(str(field_of(reply.data, "retryAfter") or "").strip().removesuffix("s"))
         return RateLimited(
-            f"{what} (HTTP {reply.status}): {detail}",
+            Fact(code, status=reply.status, said=told(detail)),
             engine=self.name,
             status=reply.status,
             retry_after=reply.retry_after if wait is None else wait,
-            fix="Wait a moment or lower the pace.",
         )
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         if self._through is not None:
-            return ("asked through SerpApi", *self._through.notes(query, num_results))
+            return (Fact("bing.through_serpapi"), *self._through.notes(query, num_results))
         found = super().notes(query, min(num_results, MAX_NEWS) if query.wants_news else num_results)
         if query.wants_news and num_results > MAX_NEWS:
-            found += (f"at most {MAX_NEWS} news results",)
+            found += (Fact("bing.at_most_news", count=MAX_NEWS),)
         if query.language and not _two_letters(query.language):
-            found += ("ignored: language, Web IQ wants one of two letters",)
+            found += (Fact("bing.two_letters"),)
         if max(len(query.include_domains), len(query.exclude_domains)) > MAX_SITES:
-            found += (f"only the first {MAX_SITES} domains of a filter are used",)
+            found += (Fact("engine.first_domains", count=MAX_SITES),)
         return found
 
     async def aclose(self) -> None:

@@ -26,6 +26,7 @@ from qiusuo.engines.result_pages import (
 )
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.text import is_traditional_chinese, primary_language, region_for
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -81,7 +82,7 @@ def parse_results(html: str, url: str = "") -> list[SearchResultItem]:
     if items:
         return items
     if tree.css_first(_CAPTCHA) is not None or "captcha" in urlsplit(url).path:
-        raise blocked(NAME, "Bing wants to see that a person asks.")
+        raise blocked(NAME, Fact("engine.person_asked", site="Bing"))
     if tree.css_first(_NOTHING_FOUND) is not None:
         return []
     raise unknown_layout(NAME, urlsplit(url).hostname or "Bing")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from qiusuo.engines.base import Feature, HttpEngine, field_of
 from qiusuo.errors import EngineError, QuotaExceeded
-from qiusuo.http import Reply
+from qiusuo.http import Reply, told
 from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.words import Fact
@@ -69,14 +69,13 @@ class BochaEngine(HttpEngine):
     def _error(self, reply: Reply, detail: str) -> EngineError:
         if reply.status != 403:  # noqa: PLR2004 - Bocha's code for an empty balance
             return error_for_status(reply, detail, self.name, self.endpoint.host)
-        return QuotaExceeded(
-            f"the balance is used up: {detail}", engine=self.name, status=403, fix=f"Top up at {self.docs_url}."
-        )
+        used_up = Fact("bocha.balance", said=told(detail), docs_url=self.docs_url)
+        return QuotaExceeded(used_up, engine=self.name, status=403)
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if max(len(query.include_domains), len(query.exclude_domains)) > MAX_DOMAINS:
-            found += (f"only the first {MAX_DOMAINS} domains of a filter are used",)
+            found += (Fact("engine.first_domains", count=MAX_DOMAINS),)
         return found
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from qiusuo.engines.base import Feature, HttpEngine, Probe, Storing, field_of
 from qiusuo.errors import AuthFailed, EngineError, QuotaExceeded, RateLimited, RequestRejected
-from qiusuo.http import Reply, parse_retry_after
+from qiusuo.http import Reply, parse_retry_after, told
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.text import clean, is_traditional_chinese, primary_language, region_for
 from qiusuo.words import Fact
@@ -65,7 +65,9 @@ class BraveEngine(HttpEngine):
         if rows is None and field_of(data, "type") == kind and not field_of(data, "web"):
             rows = []
         altered = clean(field_of(data, "query", "altered"), self.max_query_chars)
-        return self.collect(rows, self._item, limit=count, notes=(f"searched for: {altered}",) if altered else ())
+        return self.collect(
+            rows, self._item, limit=count, notes=(Fact("engine.searched_for", query=altered),) if altered else ()
+        )
 
     async def probe(self) -> Probe:
         # A request without a query is not billed: a good key gets a complaint about the query, a bad one about itself.
@@ -73,19 +75,22 @@ class BraveEngine(HttpEngine):
             await self.endpoint.get("/res/v1/web/search")
         except RequestRejected:
             return Probe()
-        raise self.bad_shape("an answer to no question")
+        raise self.bad_shape(Fact("engine.answer_to_nothing"))
 
     def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
         return self.item(row["title"], row["url"], row.get("description"), date=row.get("page_age") or row.get("age"))
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
-        conditional = {
-            f"ignored: language {query.language}": query.language and not _language(query.language),
-            f"ignored: region {query.region}": query.region and not _country(query),
-            "freshness: a day instead of an hour": query.freshness is Freshness.HOUR,
-            f"only {MAX_DOMAINS} domains sent": len(query.include_domains + query.exclude_domains) > MAX_DOMAINS,
-        }
-        return (*super().notes(query, num_results), *(note for note, holds in conditional.items() if holds))
+        found = list(super().notes(query, num_results))
+        if query.language and not _language(query.language):
+            found.append(Fact("engine.language_ignored", language=query.language))
+        if query.region and not _country(query):
+            found.append(Fact("engine.region_ignored", region=query.region))
+        if query.freshness is Freshness.HOUR:
+            found.append(Fact("engine.day_for_hour"))
+        if len(query.include_domains + query.exclude_domains) > MAX_DOMAINS:
+            found.append(Fact("engine.domains_sent", count=MAX_DOMAINS))
+        return tuple(found)
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:
         # Documented as a list under "errors"; what arrives is one object under "error".
@@ -93,20 +98,21 @@ class BraveEngine(HttpEngine):
         first = found[0] if found and isinstance(found, list) else found
         code = self.endpoint.scrub(str(field_of(first, "code") or "an error"))
         common: dict[str, Any] = {"engine": self.name, "status": reply.status}
-        message = f"{self.endpoint.host} says {code} (HTTP {reply.status}): {detail or 'no detail'}"
+        says = Fact("brave.says", host=self.endpoint.host, code=code, status=reply.status, said=told(detail))
         if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"}:  # come with 422 and 404
-            return AuthFailed(message, fix=f"Check the key and its plan at {self.docs_url}.", **common)
+            return AuthFailed(says, fix=Fact("brave.check_plan", docs_url=self.docs_url), **common)
         if code == "OPTION_NOT_IN_PLAN":
-            return RequestRejected(message, fix=f"Use fewer options, or another plan of {self.docs_url}.", **common)
+            return RequestRejected(says, fix=Fact("brave.fewer_options", docs_url=self.docs_url), **common)
         if reply.status != 429:  # noqa: PLR2004 - Too Many Requests
             return None
         # One entry for each window, in seconds: that of the second comes first, that of the month last.
         resets = [parse_retry_after(entry.strip()) for entry in reply.headers.get("X-RateLimit-Reset", "").split(",")]
         if code == "QUOTA_LIMITED":
             month = resets[-1] if resets[1:] else None
-            return QuotaExceeded(message, fix=f"Raise the limit at {self.docs_url}.", retry_after=month, **common)
+            raising = Fact("brave.raise_limit", docs_url=self.docs_url)
+            return QuotaExceeded(says, fix=raising, retry_after=month, **common)
         wait = resets[0] if reply.retry_after is None else reply.retry_after
-        return RateLimited(message, fix="Wait a moment or lower the pace.", retry_after=wait, **common)
+        return RateLimited(says, fix=Fact("brave.slower"), retry_after=wait, **common)
 
 
 def _country(query: Query) -> str | None:

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, Joins, SearchEngine, with_sites
 from qiusuo.errors import BadResponse, Blocked, EngineError, RateLimited, RequestRejected, SearchTimeout, Unavailable
-from qiusuo.http import MAX_BODY_BYTES, TOTAL_TIMEOUT, HttpClient, check_base_url, parse_retry_after
+from qiusuo.http import MAX_BODY_BYTES, TOTAL_TIMEOUT, HttpClient, check_base_url, parse_retry_after, told
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.text import is_traditional_chinese, primary_language, region_for
 from qiusuo.words import Fact
@@ -62,11 +62,8 @@ _NOTHING_FOUND: Final = (
 )
 # DuckDuckGo leads "!g cats" to another search engine and "\cats" to the first result.
 _COMMAND: Final = re.compile(r"(?<!\S)[!\\]+(?=\w|\s|$)")
-_BLOCK_FIX: Final = (
-    "DuckDuckGo turns this address away: wait some minutes, set DDGS_PROXY, or use your own SearXNG or an engine with "
-    "a key."
-)
-_UPDATE_FIX: Final = "DuckDuckGo may have changed its pages: update ddgs and Qiusuo (pip install -U ddgs qiusuo)."
+_BLOCK_FIX: Final = Fact("ddgs.turned_away")
+_UPDATE_FIX: Final = Fact("ddgs.update")
 
 Row = Mapping[str, Any]
 """One result: title, href, body and perhaps date."""
@@ -121,7 +118,7 @@ class DdgsEngine(SearchEngine):
                 failure = error if isinstance(error, EngineError) else visit.timed_out()
                 if number == 1:
                     raise failure from None
-                notes.append(f"page {number} failed: {failure.message}")
+                notes.append(Fact("engine.page_missing", page=number, reason=failure.fact))
                 break
             before = len(found)
             for row in rows:
@@ -205,10 +202,8 @@ class _Visit:
             for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > MAX_BODY_BYTES:
-                    raise BadResponse(
-                        f"the answer of {self._host} is larger than {MAX_BODY_BYTES // 1024} KiB.",
-                        engine=DdgsEngine.name,
-                    )
+                    too_large = Fact("http.too_large", host=self._host, limit=MAX_BODY_BYTES // 1024)
+                    raise BadResponse(too_large, engine=DdgsEngine.name)
             reply = _Reply(response.status_code, bytes(body))
             wait = parse_retry_after(response.headers.get("retry-after"))
         failure = self._refusal(reply, wait)
@@ -217,18 +212,11 @@ class _Visit:
         return reply
 
     def timed_out(self) -> SearchTimeout:
-        return SearchTimeout(
-            f"no answer from {self._host} within {self._timeout:g} s.",
-            engine=DdgsEngine.name,
-            fix="Check the network, or raise SEARCH_TIMEOUT.",
-        )
+        late = Fact("http.timeout_answer", host=self._host, seconds=float(self._timeout))
+        return SearchTimeout(late, engine=DdgsEngine.name)
 
     def unknown_layout(self) -> BadResponse:
-        return BadResponse(
-            f"{self._host} answered with a page that is neither results nor its word for none.",
-            engine=DdgsEngine.name,
-            fix=_UPDATE_FIX,
-        )
+        return BadResponse(Fact("engine.unknown_layout", host=self._host), engine=DdgsEngine.name, fix=_UPDATE_FIX)
 
     def _open(self) -> Any:
         from ddgs.engines import ENGINES  # noqa: PLC0415 - as above
@@ -238,11 +226,7 @@ class _Visit:
             try:
                 engine_class = ENGINES[category]["duckduckgo"]
             except KeyError:
-                raise Unavailable(
-                    f"the installed ddgs has no DuckDuckGo {category} engine.",
-                    engine=DdgsEngine.name,
-                    fix="Install a version that has it: pip install 'ddgs>=9.16,<10'.",
-                ) from None
+                raise Unavailable(Fact("ddgs.no_engine", category=category), engine=DdgsEngine.name) from None
             # Its annotation says int; primp takes fractions of seconds.
             engine: Any = engine_class(proxy=self._proxy, timeout=self._timeout)  # type: ignore[arg-type]
             self._client = engine.http_client.client
@@ -253,26 +237,18 @@ class _Visit:
     def _refusal(self, reply: _Reply, wait: float | None) -> EngineError | None:
         status = reply.status_code
         common: dict[str, Any] = {"engine": DdgsEngine.name, "status": status}
+        seen: dict[str, Any] = {"host": self._host, "status": status, "engine": DdgsEngine.name, "said": told("")}
         if status in {202, 401, 403} or self._is_challenge(reply.text):
-            return Blocked(
-                f"{self._host} takes us for a bot (HTTP {status}).", fix=_BLOCK_FIX, retry_after=wait, **common
-            )
+            return Blocked(Fact("engine.blocked", **seen), fix=_BLOCK_FIX, retry_after=wait, **common)
         if status == 200:  # noqa: PLR2004 - HTTP
             return None
         if status == 429:  # noqa: PLR2004 - HTTP
-            return RateLimited(
-                f"{self._host} asks us to slow down (HTTP 429).", fix=_BLOCK_FIX, retry_after=wait, **common
-            )
+            return RateLimited(Fact("http.slow_down", **seen), fix=_BLOCK_FIX, retry_after=wait, **common)
         if status >= 500:  # noqa: PLR2004 - HTTP
-            return Unavailable(
-                f"{self._host} failed (HTTP {status}).",
-                fix="DuckDuckGo has a problem; try again later.",
-                retry_after=wait,
-                **common,
-            )
+            return Unavailable(Fact("http.failed", **seen), retry_after=wait, **common)
         if status == 400:  # noqa: PLR2004 - HTTP
-            return RequestRejected(f"{self._host} refused the request (HTTP 400).", **common)
-        return BadResponse(f"{self._host} answered with HTTP {status}.", fix=_UPDATE_FIX, **common)
+            return RequestRejected(Fact("http.request_refused", **seen), **common)
+        return BadResponse(Fact("http.odd_status", **seen), fix=_UPDATE_FIX, **common)
 
     def _is_challenge(self, page: str) -> bool:
         if "anomaly-modal" not in page and "challenge-form" not in page:
@@ -292,24 +268,15 @@ class _Visit:
         # primp's own words may hold the proxy's password: only their kind is passed on.
         if isinstance(error, primp.TimeoutError) or "timed out" in str(error):
             return self.timed_out()
-        through = " through DDGS_PROXY" if self._proxy else ""
-        if isinstance(error, primp.DNSError):
-            return Unavailable(
-                f"the name {self._host} cannot be resolved.", engine=DdgsEngine.name, fix="Check the network."
-            )
-        if isinstance(error, primp.BuilderError):
-            return Unavailable(
-                "the client cannot be set up.",
-                engine=DdgsEngine.name,
-                fix="Check that DDGS_PROXY is a proxy's address.",
-            )
+        host = self._host
         if isinstance(error, primp.DecodeError | primp.BodyError):
-            return BadResponse(f"{self._host} broke off in the middle of its answer.", engine=DdgsEngine.name)
-        return Unavailable(
-            f"cannot connect to {self._host}{through}.",
-            engine=DdgsEngine.name,
-            fix=f"Check the network{' and DDGS_PROXY' if self._proxy else ''}.",
-        )
+            return BadResponse(Fact("http.broke_off", host=host), engine=DdgsEngine.name)
+        if isinstance(error, primp.DNSError):
+            return Unavailable(Fact("http.dns", host=host), engine=DdgsEngine.name)
+        if isinstance(error, primp.BuilderError):
+            return Unavailable(Fact("ddgs.client"), engine=DdgsEngine.name)
+        code = "ddgs.no_connection_by_proxy" if self._proxy else "ddgs.no_connection"
+        return Unavailable(Fact(code, host=host), engine=DdgsEngine.name)
 
     def _text_rows(self, page: str) -> list[Row]:
         engine, tree = self._engine, self._tree(page)

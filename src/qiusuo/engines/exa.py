@@ -12,6 +12,7 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.http import HttpClient
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import clean, earliest, region_for
+from qiusuo.words import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,7 @@ class ExaEngine(HttpEngine):
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
         own = {name: options.extra.get(name, False) for name in ("summary", "text")}
         if not isinstance(own["summary"], bool) or not isinstance(own["text"], int) or own["text"] < 0:
-            fix = f"Under [engines.{cls.name}], set summary to true or false, text to true, false or a number."
-            raise ConfigurationError("its summary or text cannot be used.", engine=cls.name, fix=fix)
+            raise ConfigurationError(Fact("exa.settings", engine=cls.name), engine=cls.name)
         return cls(options.api_key, **own, base_url=options.base_url, timeout=options.timeout, http=http)
 
     def auth_headers(self, key: str) -> dict[str, str]:
@@ -99,7 +99,7 @@ class ExaEngine(HttpEngine):
         body = {"urls": wanted, "text": {"maxCharacters": max_characters}, "summary": summary or None}
         data = await self.endpoint.post("/contents", body)
         if not isinstance(field_of(data, "results"), list):
-            raise self.bad_shape("no list of pages")
+            raise self.bad_shape(Fact("engine.no_pages"))
         errors = {_key(status, "id"): field_of(status, "error") for status in _rows(data, "statuses")}
         pages = {_key(row, name): row for name in ("url", "id") for row in data["results"]}
         return [_page(url, pages.get(url.rstrip("/")), errors.get(url.rstrip("/"))) for url in wanted]

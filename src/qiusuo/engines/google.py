@@ -32,6 +32,7 @@ from qiusuo.engines.result_pages import (
 from qiusuo.errors import EngineError
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import is_traditional_chinese, primary_language, region_for
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -107,7 +108,7 @@ def parse_results(html: str, url: str = "") -> list[SearchResultItem]:
     tree = parse(html)
     place = urlsplit(url)
     if _is_captcha(tree, place.path):
-        raise blocked(NAME, "Google takes this address for a robot's and shows a CAPTCHA.")
+        raise blocked(NAME, Fact("google.captcha"))
     titles = _title_links(tree)
     items = distinct(_results(titles, url))
     if items:
@@ -196,9 +197,9 @@ def _date(box: LexborNode) -> str | None:
 def _why_nothing(tree: LexborHTMLParser, host: str, *, found_titles: bool) -> EngineError | None:
     """Tell why a page has no results; None if there really are none."""
     if tree.css_first(_INTERSTITIAL) is not None:
-        return blocked(NAME, "Google checks the browser and does not come to an end with it.")
+        return blocked(NAME, Fact("engine.endless_check", host="Google"))
     if host.startswith("consent.google.") or tree.css_first(_CONSENT) is not None:
-        return blocked(NAME, "Google wants its terms on cookies to be answered first.")
+        return blocked(NAME, Fact("google.consent"))
     place = tree.css_first("#search")
     empty = place is not None and place.css_first("a[href]") is None and not found_titles
     if empty and any(text_of(node) for node in tree.css(_NOTHING_FOUND)):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from qiusuo.engines.base import Feature, HttpEngine, field_of
 from qiusuo.errors import EngineError, QuotaExceeded
-from qiusuo.http import Reply
+from qiusuo.http import Reply, told
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import primary_language, region_for
 from qiusuo.words import Fact
@@ -50,24 +50,20 @@ class PerplexityEngine(HttpEngine):
         return self.item(row["title"], row["url"], row.get("snippet"), date=date)
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
-        conditional = {
-            f"ignored: language {query.language}": query.language and not _language(query),
-            "ignored: exclude_domains, since only one kind of domain filter is taken at a time": (
-                query.include_domains and query.exclude_domains
-            ),
-            f"only {MAX_DOMAINS} domains sent": len(_domains(query)) > MAX_DOMAINS,
-        }
-        return (*super().notes(query, num_results), *(note for note, holds in conditional.items() if holds))
+        found = list(super().notes(query, num_results))
+        if query.language and not _language(query):
+            found.append(Fact("engine.language_ignored", language=query.language))
+        if query.include_domains and query.exclude_domains:
+            found.append(Fact("perplexity.one_kind_of_filter"))
+        if len(_domains(query)) > MAX_DOMAINS:
+            found.append(Fact("engine.domains_sent", count=MAX_DOMAINS))
+        return tuple(found)
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:
         # Used-up credits come with the status of a wrong key; only the words tell them apart.
         if reply.status == 401 and _UNPAID.search(reply.text):  # noqa: PLR2004 - Unauthorized
-            return QuotaExceeded(
-                f"the credits are used up (HTTP 401): {detail or 'no detail'}",
-                engine=self.name,
-                status=401,
-                fix=f"Add credits at {self.docs_url}.",
-            )
+            used_up = Fact("perplexity.credits", status=401, said=told(detail), docs_url=self.docs_url)
+            return QuotaExceeded(used_up, engine=self.name, status=401)
         return None
 
 

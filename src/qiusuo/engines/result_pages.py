@@ -22,7 +22,7 @@ from qiusuo.errors import (
     SearchTimeout,
     Unavailable,
 )
-from qiusuo.http import HttpClient, check_base_url, parse_retry_after
+from qiusuo.http import HttpClient, check_base_url, parse_retry_after, told
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import clean, visible
 from qiusuo.words import Fact
@@ -100,7 +100,7 @@ class ResultPageEngine(SearchEngine):
             except EngineError as error:
                 if not page:
                     raise
-                notes.append(f"page {page + 1} failed: {error.message}")
+                notes.append(Fact("engine.page_missing", page=page + 1, reason=error.fact))
                 break
             known = len(found)
             for item in items:
@@ -115,10 +115,10 @@ class ResultPageEngine(SearchEngine):
             view = await self._browser.view(visit)
         except SearchTimeout as late:
             # All pages share one time: that is the one to name.
-            said = late.message.replace(f"{visit.timeout:g} s", f"{self._timeout:g} s")
-            raise SearchTimeout(said, engine=self.name, fix=late.fix) from None
+            values = {**late.fact.values, "seconds": float(self._timeout)}
+            raise SearchTimeout(Fact(late.fact.code, **values), engine=self.name) from None
         except PageCircles:
-            raise blocked(self.name, f"{visit.host} checks the browser and does not come to an end with it.") from None
+            raise blocked(self.name, Fact("engine.endless_check", host=visit.host)) from None
         refusal = self._refusal(view, visit.host)
         if refusal is not None:
             raise refusal
@@ -136,45 +136,50 @@ class ResultPageEngine(SearchEngine):
         except EngineError:
             pass
         common: dict[str, Any] = {"engine": self.name, "status": status}
+        seen: dict[str, Any] = {"host": host, "status": status, "engine": self.name, "said": told("")}
         wait = parse_retry_after(view.retry_after)
         if status in {401, 403}:
-            return Blocked(f"{host} denies access (HTTP {status}).", fix=person_needed(self.name), **common)
+            return Blocked(
+                Fact("http.denied", **seen),
+                fix=person_needed(self.name),
+                commands=(solve_command(self.name),),
+                **common,
+            )
         if status == 429:  # noqa: PLR2004 - HTTP
-            return RateLimited(f"{host} asks us to slow down (HTTP 429).", fix=OTHER_ENGINE, retry_after=wait, **common)
+            return RateLimited(Fact("http.slow_down", **seen), fix=OTHER_ENGINE, retry_after=wait, **common)
         if status >= 500:  # noqa: PLR2004 - HTTP
-            return Unavailable(f"{host} failed (HTTP {status}).", fix="Try again later.", retry_after=wait, **common)
+            return Unavailable(Fact("http.failed", **seen), retry_after=wait, **common)
         if status == 400:  # noqa: PLR2004 - HTTP
-            return RequestRejected(f"{host} refused the request (HTTP 400).", **common)
-        return BadResponse(f"{host} answered with HTTP {status}.", fix=UPDATE, **common)
+            return RequestRejected(Fact("http.request_refused", **seen), **common)
+        return BadResponse(Fact("http.odd_status", **seen), fix=UPDATE, **common)
 
     async def aclose(self) -> None:
         if self._owns_browser:
             await self._browser.aclose()
 
 
-OTHER_ENGINE: Final = "Wait for some hours, or use another engine: your own SearXNG, or one with a key."
-UPDATE: Final = "The site may have changed its pages: update Qiusuo. Until then use another engine."
+OTHER_ENGINE: Final = Fact("engine.other_engine")
+UPDATE: Final = Fact("engine.site_changed")
 
 
-def person_needed(engine: str) -> str:
+def solve_command(engine: str) -> str:
+    """Return the command that lets a person answer what a site asks."""
+    return "qiusuo google solve" + ("" if engine == "google" else f" --engine {engine}")
+
+
+def person_needed(engine: str) -> Fact:
     """Say what a person can do about a block."""
-    which = "" if engine == "google" else f" --engine {engine}"
-    return (
-        f"A person has to answer it: open the page in a visible browser with `qiusuo google solve{which}`, then search "
-        "again; or use another engine. Asking again and again makes it worse."
-    )
+    return Fact("engine.person_needed", command=solve_command(engine))
 
 
-def blocked(engine: str, what: str) -> Blocked:
+def blocked(engine: str, what: Fact) -> Blocked:
     """Return the error for a page that wants to see a person."""
-    return Blocked(what, engine=engine, fix=person_needed(engine))
+    return Blocked(what, engine=engine, fix=person_needed(engine), commands=(solve_command(engine),))
 
 
 def unknown_layout(engine: str, host: str) -> BadResponse:
     """Return the error for a page that is neither results nor the site's word for none."""
-    return BadResponse(
-        f"{host} answered with a page that is neither results nor its word for none.", engine=engine, fix=UPDATE
-    )
+    return BadResponse(Fact("engine.unknown_layout", host=host), engine=engine, fix=UPDATE)
 
 
 def parse(html: str) -> LexborHTMLParser:
@@ -290,4 +295,5 @@ def _named(engine: str, find: Any) -> Any:
     try:
         return find()
     except EngineNotConfigured as problem:
-        raise EngineNotConfigured(problem.message, engine=engine, fix=problem.fix) from None
+        problem.engine = engine
+        raise

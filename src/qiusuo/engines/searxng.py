@@ -5,33 +5,38 @@ from __future__ import annotations
 import asyncio
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, HttpEngine, Joins, Probe, field_of, with_sites
+from qiusuo.engines.searxng_faults import (
+    Silent,
+    describe,
+    fault_of_reply,
+    fault_of_wire,
+    listed_engines,
+    silence,
+    silent_engines,
+    slow,
+)
 from qiusuo.errors import (
-    ApiDisabled,
-    AuthFailed,
-    Blocked,
+    BadResponse,
     ConfigurationError,
     EngineError,
-    RateLimited,
     RequestRejected,
     SearchError,
     SearchTimeout,
-    Unavailable,
 )
 from qiusuo.http import HttpClient, Reply
 from qiusuo.models import Freshness, Query, SearchResultItem
-from qiusuo.words import Fact, said
+from qiusuo.words import Fact
 
 DETECT_TIMEOUT: Final = 0.5
 MAX_PAGES: Final = 5
 # A page mixes the answers of all its engines; more than this is nothing SearXNG sends.
 _MAX_ROWS: Final = 1000
-_MAX_NAMED_ENGINES: Final = 8
 
 _HEADERS: Final = {
     # Its bot detection wants text/html among the accepted types, and an Accept-Language. The latter is also the
@@ -40,28 +45,11 @@ _HEADERS: Final = {
     "Accept-Language": "en",
 }
 
-_START: Final = (
-    "Start it with Docker (qiusuo searxng init, then qiusuo searxng up) or without (qiusuo searxng up --no-docker), or "
-    "set SEARXNG_URL to where it runs. qiusuo doctor finds the cause; guide: docs/deployment.md."
-)
-_JSON_OFF: Final = (
-    "Add json to search.formats in its settings.yml (formats: [html, json]; qiusuo doctor --fix does it) and restart "
-    "SearXNG. If it is there already, a proxy in front denies access."
-)
-_LIMITER: Final = (
-    "Its limiter lets through about 4 API calls an hour: for a private instance set server.limiter: false in "
-    "settings.yml and restart it."
-)
-_LOGIN: Final = "Something in front of it wants a login: set basic_auth or headers under [engines.searxng]."
-
 # A token that SearXNG may take as a command: !engine, !!elsewhere, :language, <timeout.
 _COMMAND: Final = re.compile(r"(?<!\S)[!:<]\S*")
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 _REGION: Final = re.compile(r"[A-Za-z]{2}")
 _SCRIPT_REGION: Final = {"hans": "CN", "hant": "TW"}
-
-Silent = dict[str, str]
-"""The engines of SearXNG that did not answer, with their messages."""
 
 
 class SearxngEngine(HttpEngine):
@@ -133,13 +121,14 @@ class SearxngEngine(HttpEngine):
 
     async def probe(self) -> Probe:
         """Tell whether a SearXNG answers and gives JSON, without making it search."""
-        if not is_config(await self.endpoint.get("/config")):
-            raise self.bad_shape("no configuration of SearXNG")
+        reply, data = await self._ask("/config")
+        if not is_config(data):
+            raise self._other_service(reply)
         try:
-            await self.endpoint.get("/search", {"format": "json"})
+            await self._ask("/search", {"format": "json"})
         except RequestRejected:  # "No query", said in JSON
             return Probe()
-        raise self.bad_shape("an answer to no question")
+        raise self.bad_shape(Fact("engine.answer_to_nothing"))
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         count = self.count(num_results)
@@ -165,7 +154,8 @@ class SearxngEngine(HttpEngine):
             except (EngineError, TimeoutError) as error:
                 if number == 1:
                     raise
-                notes.append(f"page {number} failed: {getattr(error, 'message', '') or 'no time left.'}")
+                reason = error.fact if isinstance(error, EngineError) else Fact("engine.no_time")
+                notes.append(Fact("engine.page_missing", page=number, reason=reason))
                 break
             silent |= missing
             notes += page.notes
@@ -175,49 +165,59 @@ class SearxngEngine(HttpEngine):
             if len(found) >= count or len(found) == before:
                 break
         if silent:
-            if not found:
-                raise self._nobody_answered(silent)
-            notes.append(f"did not answer: {listed_engines(silent)}")
+            if not found:  # a failure, not an empty result
+                raise self._fault(*silence(self._address, silent))
+            notes.append(Fact("searxng.did_not_answer", engines=listed_engines(silent)))
         return EngineResults(list(found.values())[:count], notes)
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if searxng_language(query) == "all" and (query.language or query.region):
-            found += ("language not known to SearXNG" if query.language else "ignored: region (needs a language)",)
+            found += (Fact("searxng.unknown_language" if query.language else "searxng.region_alone"),)
         if plain_words(query.text) != query.text:
-            found += ("SearXNG commands in the query taken as plain words",)
+            found += (Fact("searxng.plain_words"),)
         return found
 
-    def classify(self, reply: Reply, detail: str) -> EngineError | None:
-        host = self.endpoint.host
-        if reply.status == 403 and reply.is_html:  # noqa: PLR2004 - HTTP
-            return ApiDisabled(
-                f"{host} does not give results as JSON (HTTP 403).", engine=self.name, status=403, fix=_JSON_OFF
-            )
-        if reply.status in {401, 403}:
-            said = f": {detail}" if detail else "."
-            return AuthFailed(
-                f"{host} denied access (HTTP {reply.status}){said}", engine=self.name, status=reply.status, fix=_LOGIN
-            )
-        if reply.status == 429:  # noqa: PLR2004 - HTTP
-            return RateLimited(
-                f"{host} lets no more requests through (HTTP 429).",
-                engine=self.name,
-                status=429,
-                retry_after=reply.retry_after,
-                fix=_LIMITER,
-            )
-        return None
+    def too_late(self, seconds: float) -> SearchTimeout:
+        fact = slow(self._address, seconds)
+        return SearchTimeout(fact, engine=self.name, commands=_commands(fact))
+
+    def classify(self, reply: Reply, detail: str) -> EngineError | None:  # noqa: ARG002 - its pages say little
+        fault = fault_of_reply(reply, self._address)
+        return self._fault(*fault, reply) if fault else None
+
+    @property
+    def _address(self) -> str:
+        return self.endpoint.base_url.rstrip("/")
+
+    async def _ask(self, path: str, params: Mapping[str, Any] | None = None) -> tuple[Reply, Any]:
+        """Return a reply and its JSON. What goes wrong is told as a fault of SearXNG, as the doctor does."""
+        try:
+            reply = await self.endpoint.request("GET", path, params=params)
+        except EngineError as error:
+            if error.status is not None:  # classified already
+                raise
+            fact = fault_of_wire(error.fact, self._address, self.endpoint.client.connect_timeout)
+            raise self._fault(type(error), fact) from None
+        try:
+            return reply, self.endpoint.json_of(reply)
+        except BadResponse:
+            raise self._other_service(reply) from None
 
     async def _page(self, params: Mapping[str, Any], number: int) -> tuple[EngineResults, Silent]:
-        try:
-            data = await self.endpoint.get("/search", {**params, "pageno": number})
-        except Unavailable as error:
-            if error.status is None:
-                error.remedy = said(_START)
-            raise
-        page = self.collect(field_of(data, "results"), self._item, limit=_MAX_ROWS)
+        reply, data = await self._ask("/search", {**params, "pageno": number})
+        rows = field_of(data, "results")
+        if not isinstance(rows, list):
+            raise self._other_service(reply)
+        page = self.collect(rows, self._item, limit=_MAX_ROWS)
         return page, silent_engines(field_of(data, "unresponsive_engines"))
+
+    def _other_service(self, reply: Reply) -> EngineError:
+        return self._fault(BadResponse, Fact("searxng.other_service", address=self._address, seen=describe(reply)))
+
+    def _fault(self, kind: type[EngineError], fact: Fact, reply: Reply | None = None) -> EngineError:
+        status, wait = (reply.status, reply.retry_after) if reply else (None, None)
+        return kind(fact, engine=self.name, status=status, retry_after=wait, commands=_commands(fact))
 
     def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
         return self.item(
@@ -226,28 +226,6 @@ class SearxngEngine(HttpEngine):
             row.get("content"),
             date=row.get("publishedDate") or row.get("pubdate"),
             score=row.get("score"),
-        )
-
-    def _nobody_answered(self, silent: Silent) -> EngineError:
-        # Nothing found, and engines that did not answer: that is a failure, not an empty result.
-        kinds = {failure_kind(message) for message in silent.values()}
-        message = f"nothing came from SearXNG's engines: {listed_engines(silent)}."
-        if kinds == {"blocked"}:
-            return Blocked(
-                message,
-                engine=self.name,
-                fix="They refuse this address: wait, switch on other engines in settings.yml, or set outgoing.proxies.",
-            )
-        if kinds == {"timeout"}:
-            return SearchTimeout(
-                message,
-                engine=self.name,
-                fix="Check SearXNG's own way to the internet, or raise outgoing.request_timeout in settings.yml.",
-            )
-        return Unavailable(
-            message,
-            engine=self.name,
-            fix="Check SearXNG's own way to the internet and its engines (its page /stats shows their errors).",
         )
 
 
@@ -287,26 +265,10 @@ def searxng_language(query: Query) -> str:
     return f"{language}-{region.upper()}" if region and language != "all" else language
 
 
-def silent_engines(value: object) -> Silent:
-    """Read ``unresponsive_engines``."""
-    rows: Iterable[object] = value if isinstance(value, list) else ()
-    return {str(row[0]): str(row[1]) for row in rows if isinstance(row, list) and len(row) > 1}
+def _commands(fact: Fact) -> tuple[str, ...]:
+    from qiusuo.kit.commands import KitCommands  # noqa: PLC0415 - only where something is wrong
 
-
-def failure_kind(message: str) -> str:
-    """Tell a refusal (``blocked``) from a ``timeout`` and from anything ``other``."""
-    # "Suspended: CAPTCHA" is a CAPTCHA of some minutes ago.
-    text = message.lower()
-    if any(word in text for word in ("captcha", "denied", "too many requests")):
-        return "blocked"
-    return "timeout" if "timeout" in text else "other"
-
-
-def listed_engines(silent: Silent) -> str:
-    """Name the engines that did not answer, with their messages; not more than a few."""
-    named = [f"{engine} ({message})" for engine, message in silent.items()]
-    more = len(named) - _MAX_NAMED_ENGINES
-    return ", ".join(named[:_MAX_NAMED_ENGINES]) + (f" and {more} more" if more > 0 else "")
+    return KitCommands().for_fault(fact)
 
 
 def _split_login(url: str) -> tuple[str, str | None]:
@@ -329,18 +291,10 @@ def _check_headers(value: object) -> Mapping[str, str] | None:
         isinstance(text, str) and text.isprintable() for pair in value.items() for text in pair
     ):
         return value
-    raise ConfigurationError(
-        "headers is not a table of plain texts.",
-        engine=SearxngEngine.name,
-        fix='Give it as headers = {"X-Token" = "..."} under [engines.searxng].',
-    )
+    raise ConfigurationError(Fact("searxng.bad_headers"), engine=SearxngEngine.name)
 
 
 def _check_basic_auth(value: object) -> str | None:
     if value is None or (isinstance(value, str) and ":" in value):
         return value
-    raise ConfigurationError(
-        "basic_auth is not user:password.",
-        engine=SearxngEngine.name,
-        fix='Give it as basic_auth = "user:password" under [engines.searxng].',
-    )
+    raise ConfigurationError(Fact("searxng.bad_login"), engine=SearxngEngine.name)

@@ -11,7 +11,7 @@ from urllib.parse import quote_plus
 
 from qiusuo.engines.base import EngineResults, Feature, HttpEngine, Joins, Probe, count_of, field_of, with_sites
 from qiusuo.errors import EngineError, QuotaExceeded, RequestRejected, Unavailable
-from qiusuo.http import HttpClient, Reply
+from qiusuo.http import HttpClient, Reply, told
 from qiusuo.models import Freshness, Query, SearchResultItem, domain_of
 from qiusuo.text import earliest, is_traditional_chinese, primary_language, region_for
 from qiusuo.words import Fact
@@ -68,8 +68,8 @@ class SerpApi(HttpEngine):
             except (EngineError, TimeoutError) as error:
                 if not found:
                     raise
-                reason = error.message if isinstance(error, EngineError) else "no time was left for it."
-                notes.append(f"page {page + 1} is missing: {reason}")
+                reason = error.fact if isinstance(error, EngineError) else Fact("engine.no_time")
+                notes.append(Fact("engine.page_missing", page=page + 1, reason=reason))
                 break
             notes.extend(items.notes)
             known = len(found)
@@ -85,18 +85,17 @@ class SerpApi(HttpEngine):
         data = await self.endpoint.get("/account.json", {"api_key": self._key})
         used, limit = count_of(data, "this_month_usage"), count_of(data, "searches_per_month")
         if used is None and limit is None:
-            raise self.bad_shape("no usage")
+            raise self.bad_shape(Fact("engine.no_usage"))
         if count_of(data, "total_searches_left") == 0:
-            raise self._used_up("Your account has run out of searches.", 200) or self.bad_shape("no usage")
+            raise self._plan_used_up("", 200)
         return Probe(used, limit)
 
     def _rows(self, data: object, engine: str) -> object:
         status = field_of(data, "search_metadata", "status")
         said = self.endpoint.scrub(str(field_of(data, "error") or ""))
         if status == "Error":
-            raise self._used_up(said, 200) or Unavailable(
-                f"the search failed at SerpApi: {said}", engine=self.name, fix="Try again later."
-            )
+            failed = Fact("serpapi.failed", said=told(said))
+            raise self._used_up(said, 200) or Unavailable(failed, engine=self.name)
         rows = (
             _articles(field_of(data, "news_results")) if engine == "google_news" else field_of(data, "organic_results")
         )
@@ -105,9 +104,8 @@ class SerpApi(HttpEngine):
         if status == "Success" or field_of(data, "search_information", "organic_results_state") == "Fully empty":
             return []  # "error" then only says that the page has no results
         if said:
-            raise self._used_up(said, 200) or RequestRejected(
-                f"SerpApi refused the request: {said}", engine=self.name, fix="Ask with other words or options."
-            )
+            refused = Fact("serpapi.refused", said=told(said))
+            raise self._used_up(said, 200) or RequestRejected(refused, engine=self.name)
         return None
 
     def _item(self, row: dict[str, Any]) -> SearchResultItem | None:
@@ -118,19 +116,15 @@ class SerpApi(HttpEngine):
         return self._used_up(detail, reply.status) if reply.status == 429 else None  # noqa: PLR2004 - as said above
 
     def _used_up(self, said: str, status: int) -> QuotaExceeded | None:
-        if "run out of searches" not in said.lower():
-            return None
-        return QuotaExceeded(
-            f"the plan's searches are used up: {said}",
-            engine=self.name,
-            status=status,
-            fix="Raise the plan at https://serpapi.com/dashboard or wait for its renewal.",
-        )
+        return self._plan_used_up(said, status) if "run out of searches" in said.lower() else None
+
+    def _plan_used_up(self, said: str, status: int) -> QuotaExceeded:
+        return QuotaExceeded(Fact("serpapi.used_up", said=told(said)), engine=self.name, status=status)
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if max(len(query.include_domains), len(query.exclude_domains)) > MAX_SITES:
-            found += (f"only the first {MAX_SITES} domains of a filter are used",)
+            found += (Fact("engine.first_domains", count=MAX_SITES),)
         return found
 
 
@@ -176,7 +170,7 @@ class SerpApiBingEngine(SerpApi):
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if query.language and not _bing_place(query):
-            found += ("ignored: language, which Bing takes only together with a country",)
+            found += (Fact("serpapi.bing_language"),)
         return found
 
 
@@ -217,7 +211,7 @@ class SerpApiBaiduEngine(SerpApi):
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if query.language and not _baidu_language(query.language):
-            found += ("ignored: language, Baidu only tells kinds of Chinese apart",)
+            found += (Fact("serpapi.baidu_language"),)
         return found
 
 

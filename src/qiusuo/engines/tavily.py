@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from qiusuo.engines.base import Feature, HttpEngine, Probe, count_of, field_of
 from qiusuo.errors import EngineError, QuotaExceeded, RateLimited
-from qiusuo.http import Reply
+from qiusuo.http import Reply, told
 from qiusuo.models import Freshness, Query, SearchResultItem
+from qiusuo.words import Fact
 
 # Tavily wants a country's English name in lower case, not its code.
 COUNTRIES = {
@@ -60,7 +61,7 @@ class TavilyEngine(HttpEngine):
     async def probe(self) -> Probe:
         data = await self.endpoint.get("/usage")
         if field_of(data, "key") is None and field_of(data, "account") is None:
-            raise self.bad_shape("no usage")
+            raise self.bad_shape(Fact("engine.no_usage"))
         limit = count_of(data, "key", "limit")
         if limit is not None:  # this key's own, below the plan's
             return Probe(count_of(data, "key", "usage"), limit)
@@ -68,14 +69,11 @@ class TavilyEngine(HttpEngine):
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:
         if reply.status in {432, 433}:
-            plan = "plan" if reply.status == 432 else "pay-as-you-go"  # noqa: PLR2004 - Tavily's own codes
-            return QuotaExceeded(
-                f"the {plan} limit is used up (HTTP {reply.status}): {detail}",
-                engine=self.name,
-                status=reply.status,
-                fix="Raise the limit at https://app.tavily.com or wait for its reset.",
-            )
+            code = "tavily.plan_used_up" if reply.status == 432 else "tavily.pay_as_you_go_used_up"  # noqa: PLR2004 - Tavily's own
+            used_up = Fact(code, status=reply.status, said=told(detail))
+            return QuotaExceeded(used_up, engine=self.name, status=reply.status)
         seconds = field_of(reply.data, "error", "retry_after_seconds")
         if reply.status == 429 and isinstance(seconds, int | float):  # noqa: PLR2004
-            return RateLimited(f"too many requests: {detail}", engine=self.name, status=429, retry_after=float(seconds))
+            too_fast = Fact("engine.too_fast", status=429, said=told(detail))
+            return RateLimited(too_fast, engine=self.name, status=429, retry_after=float(seconds))
         return None

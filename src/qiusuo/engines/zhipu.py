@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from qiusuo.engines.base import EngineOptions, Feature, HttpEngine, field_of
 from qiusuo.errors import AuthFailed, EngineError, QuotaExceeded, RequestRejected
-from qiusuo.http import HttpClient, Reply
+from qiusuo.http import HttpClient, Reply, told
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.words import Fact
 
@@ -86,33 +86,25 @@ class ZhipuEngine(HttpEngine):
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:
         code = str(field_of(reply.data, "error", "code") or "")
-        said = f"{detail} (HTTP {reply.status}, code {code or 'unknown'})"
-        if reply.status == 401 or code in AUTH_CODES:  # noqa: PLR2004 - unauthorized
-            return AuthFailed(
-                f"the key was not accepted: {said}",
-                engine=self.name,
-                status=reply.status,
-                fix=f"Check the key ({self.docs_url}). A key of z.ai (ZAI_API_KEY) works only there: "
-                f'set base_url = "https://api.z.ai/api/paas/v4" under [engines.{self.name}].',
-            )
-        if code == ARREARS_CODE:
-            return QuotaExceeded(
-                f"the account is in arrears: {said}",
-                engine=self.name,
-                status=reply.status,
-                fix="Top up at https://open.bigmodel.cn.",
-            )
-        if code == SENSITIVE_CODE or reply.status in {434, 435}:
-            return RequestRejected(
-                f"the content filter refused the query: {said}",
-                engine=self.name,
-                status=reply.status,
-                fix="Ask with other words or another engine.",
-            )
-        return None
+        kind, fact = _meaning(reply.status, code)
+        if kind is None:
+            return None
+        values = {"status": reply.status, "code": code or "-", "said": told(detail)}
+        where = {"docs_url": self.docs_url, "engine": self.name}
+        return kind(Fact(fact, **values, **where), engine=self.name, status=reply.status)
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
         if len(query.include_domains) > 1:
-            found += ("ignored: include_domains, Zhipu takes a single one",)
+            found += (Fact("zhipu.one_domain"),)
         return found
+
+
+def _meaning(status: int, code: str) -> tuple[type[EngineError] | None, str]:
+    if status == 401 or code in AUTH_CODES:  # noqa: PLR2004 - unauthorized
+        return AuthFailed, "zhipu.key"
+    if code == ARREARS_CODE:
+        return QuotaExceeded, "zhipu.arrears"
+    if code == SENSITIVE_CODE or status in {434, 435}:
+        return RequestRejected, "zhipu.sensitive"
+    return None, ""

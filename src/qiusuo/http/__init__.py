@@ -9,6 +9,7 @@ from qiusuo.http.api import (
     check_base_url,
     parse_retry_after,
 )
+from qiusuo.http.faults import told
 
 __all__ = [
     "MAX_BODY_BYTES",
@@ -18,4 +19,5 @@ __all__ = [
     "Reply",
     "check_base_url",
     "parse_retry_after",
+    "told",
 ]

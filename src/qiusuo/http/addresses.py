@@ -10,24 +10,31 @@ from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
+from qiusuo.words import Fact
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 
 class AddressKind(StrEnum):
-    """Why an address is not public, in words that end the sentence "it is ..."."""
+    """Why an address is not public."""
 
-    METADATA = "a cloud metadata service"
-    LOOPBACK = "this machine itself"
-    PRIVATE = "an address of a private network"
-    SHARED = "an address of a provider's inner network"
-    LINK_LOCAL = "an address of the local link"
-    MULTICAST = "a multicast address"
-    UNSPECIFIED = "an address that stands for no host"
-    DOCUMENTATION = "an address made for examples"
-    BENCHMARK = "an address made for measurements"
-    TRANSITION = "an address that hides an IPv4 address in an IPv6 one"
-    RESERVED = "a reserved address"
+    METADATA = "metadata"
+    LOOPBACK = "loopback"
+    PRIVATE = "private"
+    SHARED = "shared"
+    LINK_LOCAL = "link_local"
+    MULTICAST = "multicast"
+    UNSPECIFIED = "unspecified"
+    DOCUMENTATION = "documentation"
+    BENCHMARK = "benchmark"
+    TRANSITION = "transition"
+    RESERVED = "reserved"
+
+    @property
+    def fact(self) -> Fact:
+        """What it is, as people say it: the end of "it is ..."."""
+        return Fact(f"address.{self.value}")
 
 
 # Where clouds hand out the machine's credentials. 168.63.129.16 (Azure) lies in public space.

@@ -30,9 +30,11 @@ from qiusuo.errors import (
     SearchTimeout,
     Unavailable,
 )
+from qiusuo.http.faults import connection_fact, is_closed
 from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.loops import PerLoop
 from qiusuo.text import clean, truncate
+from qiusuo.words import Fact
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 CONNECT_TIMEOUT: Final = 3.0
@@ -120,13 +122,13 @@ class Endpoint:
         self, path: str, params: Mapping[str, Any] | None = None, *, headers: Mapping[str, str] | None = None
     ) -> Any:
         """GET JSON. Parameters that are None are left out."""
-        return self._json(await self.request("GET", path, params=params, headers=headers))
+        return self.json_of(await self.request("GET", path, params=params, headers=headers))
 
     async def post(self, path: str, body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Any:
         """POST a JSON body, get JSON. Top-level fields that are None are left out."""
         data = orjson.dumps({key: value for key, value in body.items() if value is not None})
         sent = {"Content-Type": "application/json", **(headers or {})}
-        return self._json(await self.request("POST", path, data=data, headers=sent))
+        return self.json_of(await self.request("POST", path, data=data, headers=sent))
 
     async def request(
         self,
@@ -154,42 +156,21 @@ class Endpoint:
                 reply = Reply(response.status, response.headers, await self._read(response))
         except TimeoutError as error:
             connecting = isinstance(error, aiohttp.ConnectionTimeoutError)
-            what = f"no connection to {self.host}" if connecting else f"no answer from {self.host}"
             seconds = min(self.client.connect_timeout, self.timeout) if connecting else self.timeout
-            fix = "Check the address and the network." if connecting else "Check the network, or raise SEARCH_TIMEOUT."
-            raise SearchTimeout(f"{what} within {seconds:g} s.", engine=self.engine, fix=fix) from None
+            code = "http.timeout_connect" if connecting else "http.timeout_answer"
+            late = Fact(code, host=self.host, seconds=float(seconds))
+            raise SearchTimeout(late, engine=self.engine) from None
         except aiohttp.ClientPayloadError:
-            raise BadResponse(f"{self.host} broke off in the middle of its answer.", engine=self.engine) from None
-        except aiohttp.ClientConnectorDNSError:
-            raise Unavailable(
-                f"the name {self.host} cannot be resolved.",
-                engine=self.engine,
-                fix="Check the address and the network.",
-            ) from None
-        except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
-            raise Unavailable(
-                f"no secure connection to {self.host}: {self.scrub(str(error))}",
-                engine=self.engine,
-                fix="Check the system's certificates and clock.",
-            ) from None
+            raise BadResponse(Fact("http.broke_off", host=self.host), engine=self.engine) from None
         except aiohttp.ClientConnectorError as error:
-            reason = error.os_error.strerror or type(error.os_error).__name__
-            raise Unavailable(
-                f"cannot connect to {self.host}: {reason}.",
-                engine=self.engine,
-                fix="Check that the service runs, the address and the network.",
-            ) from None
+            raise Unavailable(self._scrubbed(connection_fact(error, self.host)), engine=self.engine) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise Unavailable(
-                f"the connection to {self.host} failed: {self.scrub(_said(error))}",
-                engine=self.engine,
-            ) from None
+            code = "http.closed" if is_closed(error) else "http.connection_failed"
+            failed = Fact(code, host=self.host, words=self.scrub(_said(error)))
+            raise Unavailable(failed, engine=self.engine) from None
         except ValueError as error:  # a line break in a header, a login in the address beside the key
-            raise ConfigurationError(
-                f"no request can be made of its settings: {self.scrub(str(error))}",
-                engine=self.engine,
-                fix=f"Check the key and the base URL of {self.engine}.",
-            ) from None
+            impossible = Fact("http.request_impossible", words=self.scrub(str(error)), engine=self.engine)
+            raise ConfigurationError(impossible, engine=self.engine) from None
         if 200 <= reply.status < 300:  # noqa: PLR2004 - the HTTP success range
             return reply
         raise self._error(reply)
@@ -200,6 +181,10 @@ class Endpoint:
             if secret:
                 text = text.replace(secret, "***")
         return truncate(clean(text), 300)
+
+    def _scrubbed(self, fact: Fact) -> Fact:
+        texts = {name: self.scrub(value) for name, value in fact.values.items() if isinstance(value, str)}
+        return Fact(fact.code, **{**fact.values, **texts})
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         if (response.content_length or 0) > self.max_bytes:
@@ -215,22 +200,17 @@ class Endpoint:
         return b"".join(chunks)
 
     def _too_large(self) -> BadResponse:
-        return BadResponse(
-            f"the answer of {self.host} is larger than {self.max_bytes // 1024} KiB.", engine=self.engine
-        )
+        return BadResponse(Fact("http.too_large", host=self.host, limit=self.max_bytes // 1024), engine=self.engine)
 
-    def _json(self, reply: Reply) -> Any:
+    def json_of(self, reply: Reply) -> Any:
+        """Return the JSON of a reply; raise where it is none."""
         try:
             return orjson.loads(reply.body)
         except orjson.JSONDecodeError:
             with suppress(ValueError, RecursionError):
                 return _with_halves_replaced(reply.body)
-            kind = "a web page" if reply.is_html else "something that is not JSON"
-            raise BadResponse(
-                f"{self.host} answered with {kind}.",
-                engine=self.engine,
-                fix="Check that the address is the API's and no proxy or login page is in between.",
-            ) from None
+            code = "http.web_page" if reply.is_html else "http.not_json"
+            raise BadResponse(Fact(code, host=self.host), engine=self.engine) from None
 
     def _error(self, reply: Reply) -> EngineError:
         detail = self.scrub(error_detail(reply.data))
@@ -329,9 +309,7 @@ def check_base_url(url: str, engine: str) -> None:
         usable = False
     if not usable:
         shown = url.rpartition("@")[2]  # whatever stands before an @ may be a password
-        raise ConfigurationError(
-            f"{shown!r} is not a usable address.", engine=engine, fix="Give it as http(s)://host[:port][/path]."
-        )
+        raise ConfigurationError(Fact("http.bad_address", given=repr(shown)), engine=engine)
 
 
 def proxy_for(url: str) -> str | None:
@@ -349,10 +327,7 @@ def proxy_for(url: str) -> str | None:
     kind, scheme, _ = proxy.partition("://")
     if not scheme:
         return f"http://{proxy}"  # people also set host:port
-    raise ConfigurationError(
-        f"the environment sets a {kind} proxy, which is not supported.",
-        fix="Set HTTP_PROXY and HTTPS_PROXY to an HTTP proxy, or NO_PROXY to the host.",
-    )
+    raise ConfigurationError(Fact("http.proxy_kind", kind=kind))
 
 
 def _default_user_agent() -> str:

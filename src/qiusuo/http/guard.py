@@ -21,6 +21,7 @@ import idna
 from qiusuo.errors import ConfigurationError, PageRefused
 from qiusuo.http.addresses import METADATA_ADDRESSES, Address, AddressKind, Network, inner_address, kind_of
 from qiusuo.text import clean, truncate
+from qiusuo.words import Fact
 
 MAX_URL_LENGTH: Final = 4096
 _MAX_HOST_LENGTH: Final = 253
@@ -73,12 +74,8 @@ _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _URL_SAFE = "!$%&'()*+,/:;=?@[]~-._|^`{}"
 
-_WHOLE = "Give the page's whole address, such as https://example.com/page."
-_PUBLIC = "Only pages of the public internet are read; the operator can allow a host or network in allow_private."
-_RESOLVED = (
-    "If it is your own network, list the host or network in allow_private; so too if a local proxy makes up addresses "
-    "(fake-ip: 198.18.0.0/15)."
-)
+_WHOLE: Final = Fact("page_read.give_whole")
+_PUBLIC: Final = Fact("page_read.public_only")
 
 
 @dataclass(frozen=True)
@@ -104,9 +101,7 @@ class FetchPolicy:
 
     def __post_init__(self) -> None:
         if self.max_bytes < 1 or self.timeout <= 0 or self.max_redirects < 0:
-            raise ConfigurationError(
-                "the limits for pages are not usable.", fix="max_bytes and timeout must be above 0, max_redirects 0 up."
-            )
+            raise ConfigurationError(Fact("page_read.limits"))
         _ = self.allowed_networks, self.allowed_hosts  # wrong entries are reported now, not at the first page
 
     @cached_property
@@ -161,8 +156,8 @@ def check_url(url: str, policy: FetchPolicy) -> Target:
         host = str(address)
     port = int(port_text or DEFAULT_PORTS[scheme])
     if port not in policy.allowed_ports:
-        allowed = ", ".join(str(number) for number in sorted(policy.allowed_ports)[:5]) or "none"
-        raise PageRefused(f"port {port} is not allowed.", fix=f"Allowed ports: {allowed}.")
+        allowed = [str(number) for number in sorted(policy.allowed_ports)[:5]] or "-"
+        raise PageRefused(Fact("page_read.port", port=port, allowed=allowed))
     shown_host = f"[{host}]" if in_brackets else host
     shown_port = "" if port == DEFAULT_PORTS[scheme] else f":{port}"
     # What is quoted already stays as it is; raw bytes in a redirect (a GBK path) keep their values.
@@ -186,10 +181,10 @@ def check_address(address: Address | str, target: Target, policy: FetchPolicy) -
     if kind is None or policy.allows(inner_address(address)) or policy.allows(address):
         return
     if target.address is not None:
-        raise PageRefused(f"{target.host} is {kind.value}.", fix=_PUBLIC)
+        raise PageRefused(Fact("page_read.not_public", host=target.host, kind=kind.fact), fix=_PUBLIC)
     if kind in _HOME_KINDS and policy.trusts(target.host):
         return
-    raise PageRefused(f"{_shown(target.host)} does not lead to the public internet.", fix=_RESOLVED)
+    raise PageRefused(Fact("page_read.leads_inside", host=_shown(target.host)))
 
 
 def follow(target: Target, location: str, policy: FetchPolicy) -> Target:
@@ -209,57 +204,57 @@ def follow(target: Target, location: str, policy: FetchPolicy) -> Target:
 def canonical_host(host: str) -> str:
     """Return a host name in the form in which it is looked up: ASCII, lower case, no final dot."""
     if "%" in host:
-        raise PageRefused("the host is percent-encoded.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.percent_encoded"), fix=_WHOLE)
     if not host.isascii():
         if len(host) > _MAX_HOST_LENGTH:
-            raise PageRefused("the host name is too long.", fix=_WHOLE)
+            raise PageRefused(Fact("page_read.host_too_long"), fix=_WHOLE)
         try:
             host = idna.encode(host, uts46=True).decode("ascii")
         except (idna.IDNAError, UnicodeError):
-            raise PageRefused(f"{_shown(host)} is not a host name.", fix=_WHOLE) from None
+            raise PageRefused(Fact("page_read.no_host_name", given=_shown(host)), fix=_WHOLE) from None
     host = host.lower().removesuffix(".")
     if not host:
-        raise PageRefused("the address has no host.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.no_host"), fix=_WHOLE)
     if len(host) > _MAX_HOST_LENGTH or not all(_LABEL.fullmatch(label) for label in host.split(".")):
-        raise PageRefused(f"{_shown(host)} is not a host name.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.no_host_name", given=_shown(host)), fix=_WHOLE)
     return host
 
 
 def _split(text: str) -> re.Match[str]:
     if not text:
-        raise PageRefused("no address was given.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.no_address"), fix=_WHOLE)
     if len(text) > MAX_URL_LENGTH:
-        raise PageRefused(f"the address is longer than {MAX_URL_LENGTH} characters.", fix="Give a shorter address.")
+        raise PageRefused(Fact("page_read.too_long", limit=MAX_URL_LENGTH))
     if _INVISIBLE.search(text):
-        raise PageRefused("the address has invisible characters in it.", fix="Give the address without them.")
+        raise PageRefused(Fact("page_read.invisible"))
     parts = _PARTS.match(text)
     if parts is None:
-        raise PageRefused(f"{_shown(text)} is not a whole address.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.not_whole", given=_shown(text)), fix=_WHOLE)
     if parts["scheme"].lower() not in DEFAULT_PORTS:
-        raise PageRefused(f"only http and https pages are read, not {_shown(parts['scheme'])}.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.scheme", given=_shown(parts["scheme"])), fix=_WHOLE)
     if parts["slashes"] is None or "\\" in parts["authority"] + parts["path"]:
-        raise PageRefused("the address is not written as http(s)://host/path.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.not_written_so"), fix=_WHOLE)
     return parts
 
 
 def _split_authority(authority: str) -> tuple[str, str, bool]:
     """Return host, port (may be empty) and whether the host stood in brackets."""
     if "@" in authority:
-        raise PageRefused("the address has a user name in it.", fix="Give it without the part before the @.")
+        raise PageRefused(Fact("page_read.user_name"))
     found = _AUTHORITY.fullmatch(authority)
     if found is None:
-        raise PageRefused("host and port of the address are unreadable.", fix=_WHOLE)
+        raise PageRefused(Fact("page_read.unreadable_host"), fix=_WHOLE)
     is_v6 = found["v6"] is not None
     return found["v6"] if is_v6 else found["name"], found["port"] or "", is_v6
 
 
 def _literal_v6(text: str) -> IPv6Address:
     if "%" in text:
-        raise PageRefused("the address names a network card of this machine.", fix=_PUBLIC)
+        raise PageRefused(Fact("page_read.network_card"), fix=_PUBLIC)
     try:
         return IPv6Address(text)
     except AddressValueError:
-        raise PageRefused("the part in brackets is not an IPv6 address.", fix=_WHOLE) from None
+        raise PageRefused(Fact("page_read.no_ipv6"), fix=_WHOLE) from None
 
 
 def _literal_v4(host: str) -> IPv4Address | None:
@@ -270,18 +265,16 @@ def _literal_v4(host: str) -> IPv4Address | None:
     try:
         return IPv4Address(host)
     except AddressValueError:
-        raise PageRefused(
-            f"{_shown(host)} is an unusual spelling of a number address.", fix="Write it as four plain numbers."
-        ) from None
+        raise PageRefused(Fact("page_read.odd_number", given=_shown(host))) from None
 
 
 def _check_name(host: str, policy: FetchPolicy) -> None:
     if host in _METADATA_NAMES:
-        raise PageRefused(f"{host} is {AddressKind.METADATA.value}.", fix=_PUBLIC)
+        raise PageRefused(Fact("page_read.not_public", host=host, kind=AddressKind.METADATA.fact), fix=_PUBLIC)
     if policy.trusts(host):
         return
     if "." not in host or host.endswith(_LOCAL_ENDINGS):
-        raise PageRefused(f"{_shown(host)} is a name of a local network.", fix=_PUBLIC)
+        raise PageRefused(Fact("page_read.local_name", host=_shown(host)), fix=_PUBLIC)
 
 
 def _as_network(entry: str) -> Network | None:
@@ -299,18 +292,11 @@ def _as_host_entry(entry: str) -> str:
             return wildcard + host
     except PageRefused:
         pass
-    raise ConfigurationError(
-        f"{entry!r} in allow_private is neither a network nor a host name.",
-        fix="Write networks as 10.0.0.0/8 and hosts as wiki.corp or *.corp.",
-    )
+    raise ConfigurationError(Fact("page_read.allow_private", given=repr(entry)))
 
 
 def _refused_redirect(target: Target) -> PageRefused:
-    return PageRefused(
-        f"{_shown(target.host)} redirects to an address that may not be fetched "
-        "(not public, not http or https, or on another port).",
-        fix="Try another source.",
-    )
+    return PageRefused(Fact("page_read.bad_redirect", host=_shown(target.host)))
 
 
 def _shown(text: str) -> str:

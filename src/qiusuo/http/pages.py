@@ -8,7 +8,6 @@ check and use (DNS rebinding) cannot lead anywhere else, while TLS and the Host 
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import ssl
 import urllib.request
@@ -35,9 +34,11 @@ from qiusuo.errors import (
 )
 from qiusuo.http.addresses import Address
 from qiusuo.http.api import parse_retry_after, proxy_for
+from qiusuo.http.faults import connection_code, words_of
 from qiusuo.http.guard import FetchPolicy, Target, check_address, check_url, follow
 from qiusuo.http.unpack import ENCODINGS, Unpacker
 from qiusuo.text import clean, truncate
+from qiusuo.words import Fact
 
 CONNECT_TIMEOUT: Final = 5.0
 # Some sites send policies of many kilobytes in one header line.
@@ -47,6 +48,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _ACCEPT: Final = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.9,application/json;q=0.8,*/*;q=0.1"
 _SNIFFED_BYTES: Final = 1024
 _NO_TEXT: Final = frozenset({"application/octet-stream", "application/pdf"})
+_OTHER_SOURCE: Final = Fact("page_read.other_source")
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -98,10 +100,8 @@ class PageClient:
         except PageError:
             raise
         except TimeoutError:
-            raise PageTimeout(
-                f"{target.host} did not deliver the page within {self.policy.timeout:g} s.",
-                fix="Try again later or use another source.",
-            ) from None
+            late = Fact("page_read.late", host=target.host, seconds=float(self.policy.timeout))
+            raise PageTimeout(late, fix=Fact("page_read.later_or_other")) from None
 
     async def _follow(self, target: Target) -> RawPage:
         first = target.url
@@ -117,15 +117,9 @@ class PageClient:
             following = follow(target, location, self.policy)
             hops.append(target.url)
             if following.url in hops:
-                raise PageUnavailable(
-                    f"{target.host} redirects in a circle.",
-                    fix="The page may want cookies or a login; use another source.",
-                )
+                raise PageUnavailable(Fact("page_read.circle", host=target.host))
             if len(hops) > self.policy.max_redirects:
-                raise PageUnavailable(
-                    f"{target.host} redirects more than {self.policy.max_redirects} times.",
-                    fix="Give the final address of the page.",
-                )
+                raise PageUnavailable(Fact("page_read.redirects", host=target.host, limit=self.policy.max_redirects))
             downgraded |= target.scheme == "https" and following.scheme == "http"
             target = following
 
@@ -166,7 +160,7 @@ class PageClient:
         except (OSError, ValueError):
             found = []
         if not found:
-            raise PageUnavailable(f"the name {target.host} cannot be resolved.", fix="Check the address.")
+            raise PageUnavailable(Fact("http.dns", host=target.host))
         # One bad address among good ones is enough: which of them is connected to is not in our hands.
         for address in found:
             check_address(address, target, self.policy)
@@ -190,11 +184,9 @@ class PageClient:
         if content_type in self.policy.content_types:
             return
         if content_type == "application/pdf":
-            raise UnsupportedPage(
-                f"{host} answered with a PDF file, which is not read.", fix="Look for a web page with the same content."
-            )
-        kind = truncate(content_type, 60)
-        raise UnsupportedPage(f"{host} answered with {kind}, which is not a readable page.", fix="Use another source.")
+            raise UnsupportedPage(Fact("page_read.pdf", host=host))
+        other = Fact("page_read.other_kind", host=host, kind=truncate(content_type, 60))
+        raise UnsupportedPage(other, fix=_OTHER_SOURCE)
 
     async def _read_body(self, response: aiohttp.ClientResponse, host: str) -> bytes:
         limit = self.policy.max_bytes
@@ -212,9 +204,7 @@ class PageClient:
                         raise _too_large(host, limit)
                     pieces.append(piece)
         except ValueError:
-            raise PageUnavailable(
-                f"{host} sent the page in a packing that cannot be opened.", fix="Use another source."
-            ) from None
+            raise PageUnavailable(Fact("page_read.packing", host=host), fix=_OTHER_SOURCE) from None
         if not unpacker.complete:
             raise _broken_off(host)
         return b"".join(pieces)
@@ -233,7 +223,7 @@ class _PinnedConnector(aiohttp.TCPConnector):
         peer = connection.transport.get_extra_info("peername") if connection.transport else None
         if peer is None or ip_address(peer[0]) not in self._addresses:
             connection.close()
-            raise PageRefused(f"the connection to {req.url.raw_host} did not go to a checked address.")
+            raise PageRefused(Fact("page_read.unchecked_peer", host=req.url.raw_host or ""))
         return connection
 
 
@@ -277,16 +267,14 @@ def _translated(host: str) -> Iterator[None]:
     except aiohttp.ClientPayloadError:
         raise _broken_off(host) from None
     except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError):
-        raise PageUnavailable(
-            f"no secure connection to {host}: its certificate is not valid here.", fix="Use another source."
-        ) from None
+        raise PageUnavailable(Fact("page_read.certificate", host=host), fix=_OTHER_SOURCE) from None
     except aiohttp.ClientConnectorError as error:
-        reason = os.strerror(error.os_error.errno) if error.os_error.errno else "no answer"
-        raise PageUnavailable(f"cannot connect to {host}: {reason}.", fix=_connect_fix()) from None
+        failed = Fact(connection_code(error.os_error), host=host, words=words_of(error.os_error))
+        raise PageUnavailable(failed, fix=_connect_fix()) from None
     except aiohttp.ClientConnectionError:
-        raise PageUnavailable(f"{host} closed the connection.", fix="Try again later.") from None
+        raise PageUnavailable(Fact("http.closed", host=host)) from None
     except (aiohttp.ClientError, OSError):
-        raise PageUnavailable(f"the answer of {host} is not proper HTTP.", fix="Use another source.") from None
+        raise PageUnavailable(Fact("page_read.not_http", host=host), fix=_OTHER_SOURCE) from None
 
 
 async def system_addresses(host: str, port: int) -> list[str]:
@@ -308,36 +296,30 @@ def _sniff(body: bytes, charset: str) -> str:
 
 def _status_error(response: aiohttp.ClientResponse, host: str) -> PageError:
     status = response.status
+    wait = parse_retry_after(response.headers.get("Retry-After"))
+    return PageUnavailable(Fact(_status_code(status), host=host, status=status), status=status, retry_after=wait)
+
+
+def _status_code(status: int) -> str:
     if status in {401, 402, 403, 407, 451}:
-        said, fix = "does not let us read this page", "It may want a login or turn programs away; use another source."
-    elif status in {404, 410}:
-        said, fix = "has no such page", "Check the address, or search for the page again."
-    elif status == 429:  # noqa: PLR2004
-        said, fix = "asks us to slow down", "Wait a moment, or use another source."
-    elif status >= 500:  # noqa: PLR2004
-        said, fix = "has a problem of its own", "Try again later, or use another source."
-    else:
-        said, fix = "did not deliver the page", "Use another source."
-    return PageUnavailable(
-        f"{host} {said} (HTTP {status}).",
-        fix=fix,
-        status=status,
-        retry_after=parse_retry_after(response.headers.get("Retry-After")),
-    )
+        return "page_read.denied"
+    if status in {404, 410}:
+        return "page_read.no_page"
+    if status == 429:  # noqa: PLR2004 - HTTP
+        return "page_read.slow_down"
+    return "page_read.failed" if status >= 500 else "page_read.not_delivered"  # noqa: PLR2004 - HTTP
 
 
 def _too_large(host: str, limit: int) -> PageTooLarge:
-    return PageTooLarge(f"the page at {host} is larger than {limit // 1024} KiB.", fix="Use another source.")
+    return PageTooLarge(Fact("page_read.too_large", host=host, limit=limit // 1024), fix=_OTHER_SOURCE)
 
 
 def _broken_off(host: str) -> PageUnavailable:
-    return PageUnavailable(f"{host} broke off in the middle of the page.", fix="Try again later.")
+    return PageUnavailable(Fact("page_read.broke_off", host=host))
 
 
-def _connect_fix() -> str:
-    if urllib.request.getproxies():
-        return "A proxy is set in the environment, but pages are fetched directly; use_env_proxy changes that."
-    return "Check the address, or use another source."
+def _connect_fix() -> Fact:
+    return Fact("page_read.proxy_unused" if urllib.request.getproxies() else "page_read.check_address")
 
 
 def _default_user_agent() -> str:

@@ -13,49 +13,50 @@ from qiusuo.errors import (
     RequestRejected,
     Unavailable,
 )
+from qiusuo.http.faults import told
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from qiusuo.http.api import Reply
 
-_STATUS_TEXT: Final = {
-    400: "refused the request",
-    401: "did not accept the key",
-    402: "says the plan's credits are used up",
-    403: "denied access",
-    404: "does not know this address",
-    408: "gave up waiting",
-    422: "refused the request",
-    429: "asks us to slow down",
+_CODES: Final = {
+    400: "http.request_refused",
+    401: "http.key_refused",
+    402: "http.credits_used_up",
+    403: "http.denied",
+    404: "http.unknown_address",
+    405: "http.unknown_address",
+    408: "http.gave_up",
+    410: "http.unknown_address",
+    422: "http.request_refused",
+    429: "http.slow_down",
 }
+_KINDS: Final[dict[str, type[EngineError]]] = {
+    "http.key_refused": AuthFailed,
+    "http.denied": AuthFailed,
+    "http.credits_used_up": QuotaExceeded,
+    "http.slow_down": RateLimited,
+    "http.gave_up": Unavailable,
+    "http.failed": Unavailable,
+    "http.redirect": BadResponse,
+    "http.unknown_address": BadResponse,
+}
+_WAITS: Final = (QuotaExceeded, RateLimited, Unavailable)
 
 
 def error_for_status(reply: Reply, detail: str, engine: str, host: str) -> EngineError:
     """Translate an HTTP status by the rules that hold for most providers."""
     status = reply.status
-    said = f": {detail}" if detail else "."
-    message = f"{host} {_STATUS_TEXT.get(status, 'failed')} (HTTP {status}){said}"
-    common: dict[str, Any] = {"engine": engine, "status": status}
-    if status in {401, 403}:
-        return AuthFailed(message, fix=f"Check the key of {engine}.", **common)
-    if status == 402:  # noqa: PLR2004
-        return QuotaExceeded(
-            message, fix=f"Top up the {engine} plan or wait for its reset.", retry_after=reply.retry_after, **common
-        )
-    if status == 429:  # noqa: PLR2004
-        return RateLimited(message, fix="Wait a moment or lower the pace.", retry_after=reply.retry_after, **common)
-    if status == 408 or status >= 500:  # noqa: PLR2004
-        return Unavailable(
-            message, retry_after=reply.retry_after, fix="The provider has a problem; try again later.", **common
-        )
-    if 300 <= status < 400:  # noqa: PLR2004
-        return BadResponse(
-            f"{host} answered with a redirect (HTTP {status}), which is not followed.",
-            fix="Set the base URL to the final address.",
-            **common,
-        )
-    if status in {404, 405, 410}:
-        return BadResponse(message, fix=f"Check the base URL of {engine}.", **common)
-    return RequestRejected(message, **common)
+    code = _CODES.get(status) or _code_of_range(status)
+    kind = _KINDS.get(code, RequestRejected)
+    fact = Fact(code, host=host, status=status, engine=engine, said=told(detail))
+    return kind(fact, engine=engine, status=status, retry_after=reply.retry_after if kind in _WAITS else None)
+
+
+def _code_of_range(status: int) -> str:
+    if status >= 500:  # noqa: PLR2004 - HTTP
+        return "http.failed"
+    return "http.redirect" if 300 <= status < 400 else "http.odd_status"  # noqa: PLR2004 - HTTP
 
 
 def error_detail(data: Any, depth: int = 5) -> str:

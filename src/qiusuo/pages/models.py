@@ -1,9 +1,11 @@
-"""What reading a page gives. Frozen values, nothing but the standard library."""
+"""What reading a page gives: frozen values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+from qiusuo.words import Fact, Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,10 @@ class Page:
     site_name: str | None = None
     links: tuple[PageLink, ...] = ()
     truncated: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[Fact, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the page in its JSON shape (camelCase); optional fields only where they are known."""
+    def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
+        """Return the page in its JSON shape (camelCase), notes in a language; optional fields where they are known."""
         data: dict[str, Any] = {
             "url": self.url,
             "finalUrl": self.final_url,
@@ -60,5 +62,6 @@ class Page:
         }
         data |= {name: value for name, value in optional.items() if value is not None}
         if self.notes:
-            data["notes"] = list(self.notes)
+            data["notes"] = [note.text(language) for note in self.notes]
+            data["noted"] = [note.to_dict() for note in self.notes]
         return data

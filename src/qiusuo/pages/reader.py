@@ -14,11 +14,13 @@ from qiusuo.http.pages import PageClient, RawPage, Resolve
 from qiusuo.models import domain_of
 from qiusuo.pages.models import Page
 from qiusuo.text import truncate
+from qiusuo.words import Fact
 
 MAX_CHARS: Final = 20_000
 MAX_LINKS: Final = 100
 EXTRACTION_TIMEOUT: Final = 10.0
 EXTRACTION_THREADS: Final = 4
+_INSTALL: Final = "pip install 'qiusuo[pages]'"
 
 
 class PageReader:
@@ -52,7 +54,7 @@ class PageReader:
         Raises a :class:`~qiusuo.errors.PageError` that says why the page cannot be read and what to do.
         """
         if max_chars < 1:
-            raise InvalidQuery("max_chars must be at least 1.", fix="Leave it out, or give a larger number.")
+            raise InvalidQuery(Fact("page_read.max_chars"))
         raw = await self._client.fetch(url)
         fetched_at = datetime.now(UTC)
         loop = asyncio.get_running_loop()
@@ -62,10 +64,8 @@ class PageReader:
                     self._threads, _page, url, raw, fetched_at, max_chars, self._max_links
                 )
         except TimeoutError:
-            raise PageTimeout(
-                f"the page at {domain_of(raw.final_url)} could not be taken apart within {EXTRACTION_TIMEOUT:g} s.",
-                fix="Use another source.",
-            ) from None
+            late = Fact("page_read.not_taken_apart", host=domain_of(raw.final_url), seconds=EXTRACTION_TIMEOUT)
+            raise PageTimeout(late, fix=Fact("page_read.other_source")) from None
 
     async def aclose(self) -> None:
         """Let go of the threads; pages that wait for one are dropped."""
@@ -84,9 +84,8 @@ def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_link
         from qiusuo.pages.charset import decode  # noqa: PLC0415 - see above
         from qiusuo.pages.extract import extract  # noqa: PLC0415 - see above
     except ImportError as error:
-        raise ConfigurationError(
-            f"Reading pages needs {error.name}, which is not installed.", fix="pip install 'qiusuo[pages]'"
-        ) from None
+        missing = Fact("page_read.not_installed", package=error.name or "")
+        raise ConfigurationError(missing, fix=Fact("page_read.install"), commands=(_INSTALL,)) from None
 
     document, _ = decode(raw.body, raw.charset)
     found = extract(document, raw.content_type, raw.final_url, max_links=max_links)
@@ -107,10 +106,10 @@ def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_link
     )
 
 
-def _notes(raw: RawPage, text: str) -> list[str]:
-    notes: list[str] = []
+def _notes(raw: RawPage, text: str) -> list[Fact]:
+    notes: list[Fact] = []
     if raw.downgraded:
-        notes.append("The site led from https to http: others on the way could have changed the page.")
+        notes.append(Fact("page_read.downgraded"))
     if not text:
-        notes.append("The page has no readable text; it may be built by scripts in a browser.")
+        notes.append(Fact("page_read.no_text"))
     return notes

@@ -90,7 +90,7 @@ class Attempts:
         except TimeoutError:
             if not asked:
                 return Tried(lane, _failure(lane, _no_place(lane, budget), self._ms(started), skipped=True))
-            late = SearchTimeout(Fact("search.late", seconds=f"{budget:.1f}"), engine=lane.name)
+            late = lane.engine.too_late(budget)
             # One caller's hurry says nothing of the engine.
             return await self._failed(lane, late, started, counts=budget >= self._fair_time)
         except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on

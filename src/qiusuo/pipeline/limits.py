@@ -14,6 +14,7 @@ from limits.strategies import MovingWindowRateLimiter
 from qiusuo.errors import UserRateLimited
 from qiusuo.loops import PerLoop
 from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from limits.aio.strategies import MovingWindowRateLimiter as SharedLimiter
@@ -78,12 +79,8 @@ class UserLimit:
             return
         wait = await self._windows.hit(self._item, "user", user or "")
         if wait:
-            seconds = math.ceil(wait)
-            raise UserRateLimited(
-                f"More than {self._item.amount} searches in a minute.",
-                fix=f"Wait {seconds} seconds and try again, or raise SEARCH_RATE_LIMIT.",
-                retry_after=wait,
-            )
+            too_many = Fact("search.user_limit", limit=self._item.amount, seconds=math.ceil(wait))
+            raise UserRateLimited(too_many, retry_after=wait)
 
 
 class Pace:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from qiusuo.errors import QuotaExceeded
 from qiusuo.pipeline.stored import MAX_COUNT_BYTES, read_count
 from qiusuo.storage.redis import PREFIX, SharedState, SharedStateGone
+from qiusuo.words import Fact
 
 NEAR = 0.9
 KEEP_COUNTER = 40 * 24 * 3600
@@ -64,13 +65,11 @@ class MonthlyQuota:
         now = self._clock()
         left_of_month = self._left_of_month()
         if used >= self.limit:
-            raise self._refusal(f"the monthly quota of {self.limit} searches is used up.", left_of_month)
+            raise self._used_up(left_of_month)
         if used >= self.limit * NEAR:
             wait = max(self._next_turn - now, 0.0)
             if wait > patience:
-                raise self._refusal(
-                    f"{used} of {self.limit} searches of this month are used; the next waits its turn.", wait
-                )
+                raise self._refusal(Fact("search.quota_turn", used=used, limit=self.limit, engine=self._engine), wait)
             self._next_turn = now + wait + left_of_month / (self.limit - used)
             if wait:
                 await self._sleep(wait)
@@ -90,15 +89,13 @@ class MonthlyQuota:
         if read_count(b"%d" % count) is None:  # counted on from something that was no count
             return
         if count > self.limit:  # others took what was left between the look and the count
-            raise self._refusal(f"the monthly quota of {self.limit} searches is used up.", self._left_of_month())
+            raise self._used_up(self._left_of_month())
 
-    def _refusal(self, message: str, wait: float) -> QuotaExceeded:
-        return QuotaExceeded(
-            message,
-            engine=self._engine,
-            retry_after=wait,
-            fix=f"Raise monthly_quota under [engines.{self._engine}], or wait.",
-        )
+    def _used_up(self, wait: float) -> QuotaExceeded:
+        return self._refusal(Fact("search.quota_used_up", limit=self.limit, engine=self._engine), wait)
+
+    def _refusal(self, fact: Fact, wait: float) -> QuotaExceeded:
+        return QuotaExceeded(fact, engine=self._engine, retry_after=wait)
 
     def _left_of_month(self) -> float:
         now = self._clock()

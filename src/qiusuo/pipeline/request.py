@@ -11,6 +11,7 @@ from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery
 from qiusuo.models import Freshness, Query, SearchResultItem, SearchType, domain_of
 from qiusuo.text import detect_language, normalise_query, without_controls
+from qiusuo.words import Fact
 
 MAX_QUERY_CHARS = 4000
 MAX_RESULTS = 50
@@ -96,18 +97,18 @@ def build_request(
         InvalidQuery: something cannot be used; nothing was sent anywhere.
     """
     asked = _words(text)
-    search_type = _member(SearchType, type, "type")
-    fresh = None if freshness is None else _member(Freshness, freshness, "freshness")
+    search_type = _member(SearchType, type, "query.type")
+    fresh = None if freshness is None else _member(Freshness, freshness, "query.freshness")
     count = settings.max_results if num_results is None else _count(num_results)
     seconds = settings.timeout if timeout is None else _seconds(timeout)
     include = _domains(include_domains) if include_domains else ()
     exclude = _domains(exclude_domains) if exclude_domains else ()
     engines = _engine_names(engine, merge)
     if language is not None:
-        language = _matching(_LANGUAGE, language, "language", "zh-CN, en, auto or all")
+        language = _matching(_LANGUAGE, language, "query.language")
     wanted = language or settings.language
     if region is not None:
-        region = _matching(_REGION, region, "region", "a two-letter country like CN")
+        region = _matching(_REGION, region, "query.region")
     query = Query(
         text=asked,
         type=search_type,
@@ -164,51 +165,49 @@ def _engine_names(engine: object, merge: bool | Iterable[str]) -> tuple[str, ...
         names = merge.split(",") if isinstance(merge, str) else merge
         return tuple(dict.fromkeys(name.strip().lower() for name in names))
     if engine is not None and not isinstance(engine, str):
-        raise InvalidQuery(f"An engine is named by its text, not {engine!r}.")
+        raise InvalidQuery(Fact("query.engine", given=repr(engine)))
     return (engine.strip().lower(),) if engine else ()
 
 
-def _matching(pattern: re.Pattern[str], value: object, name: str, example: str) -> str | None:
+def _matching(pattern: re.Pattern[str], value: object, code: str) -> str | None:
     if value == "":
         return None
     if not isinstance(value, str) or not pattern.fullmatch(value):
-        raise InvalidQuery(f"Unknown {name} {value!r}.", fix=f"Use {example}.")
+        raise InvalidQuery(Fact(code, given=repr(value)))
     return value
 
 
 def _words(text: object) -> str:
     if not isinstance(text, str):
-        raise InvalidQuery("The query must be text.", fix="Give the words to search for.")
+        raise InvalidQuery(Fact("query.no_text"))
     if not text.isascii():
         # Halves of characters (from file names, or cut JSON) cannot be sent; pairs of them become the character.
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     words = " ".join(without_controls(text).split())
     if not words:
-        raise InvalidQuery("The query is empty.", fix="Give the words to search for.")
+        raise InvalidQuery(Fact("query.empty"))
     if len(words) > MAX_QUERY_CHARS:
-        raise InvalidQuery(
-            f"The query is longer than {MAX_QUERY_CHARS} characters.", fix="Shorten it to its key words."
-        )
+        raise InvalidQuery(Fact("query.too_long", limit=MAX_QUERY_CHARS))
     return words
 
 
-def _member(kind: type[E_], value: str, name: str) -> E_:
+def _member(kind: type[E_], value: str, code: str) -> E_:
     try:
         return kind(value)
     except ValueError:
-        known = ", ".join(member.value for member in kind)
-        raise InvalidQuery(f"Unknown {name} {value!r}.", fix=f"Use one of: {known}.") from None
+        known = [member.value for member in kind]
+        raise InvalidQuery(Fact(code, given=repr(value), known=known)) from None
 
 
 def _count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidQuery(f"The number of results must be at least 1, not {value!r}.", fix=f"Use 1 to {MAX_RESULTS}.")
+        raise InvalidQuery(Fact("query.count", given=repr(value), most=MAX_RESULTS))
     return min(value, MAX_RESULTS)
 
 
 def _seconds(value: object) -> float:
     if not isinstance(value, (int, float)) or not 0 < value <= 120:  # noqa: PLR2004 - NaN fails both comparisons
-        raise InvalidQuery(f"The timeout must be above 0 and at most 120 seconds, not {value!r}.")
+        raise InvalidQuery(Fact("query.timeout", given=repr(value)))
     return float(value)
 
 
@@ -224,7 +223,7 @@ def _domains(values: Iterable[str]) -> tuple[str, ...]:
         except UnicodeError:
             name = ""
         if not _DOMAIN.match(name):
-            raise InvalidQuery(f"{value!r} is not a domain.", fix="Give domains like example.com, without path.")
+            raise InvalidQuery(Fact("query.domain", given=repr(value)))
         found.append(name)
     return tuple(dict.fromkeys(found))
 

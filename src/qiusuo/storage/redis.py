@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.loops import PerLoop
+from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from redis.asyncio import BlockingConnectionPool, Redis
@@ -44,18 +45,13 @@ class SharedState:
             from redis import RedisError, ResponseError  # noqa: PLC0415 - an extra
             from redis.asyncio import BlockingConnectionPool, Redis  # noqa: PLC0415 - an extra
         except ImportError:
-            raise ConfigurationError(
-                "QIUSUO_REDIS_URL is set, but the Redis client is not installed.", fix="pip install 'qiusuo[redis]'"
-            ) from None
+            raise ConfigurationError(Fact("redis.not_installed"), commands=("pip install 'qiusuo[redis]'",)) from None
         address = url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1)
         try:
             BlockingConnectionPool.from_url(address)
         except ValueError:
             # Not the error's words: of an address that cannot be split they quote parts, a password's too.
-            raise ConfigurationError(
-                "QIUSUO_REDIS_URL is not usable.",
-                fix="Give it as redis://host:6379/0, with / # ? @ in a password percent-escaped.",
-            ) from None
+            raise ConfigurationError(Fact("redis.bad_address")) from None
         self._faults: tuple[type[Exception], ...] = (RedisError, OSError, TimeoutError)
         self._refusal = ResponseError
         self._told: set[str] = set()

@@ -1,0 +1,48 @@
+"""What pydantic finds wrong with a value, as a fact; and how a validator of ours says what it finds wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic_core import PydanticCustomError
+
+from qiusuo.words import Fact, said
+
+# Pydantic's names of what is wrong that settings and requests can meet; its own words stand for all others.
+_KNOWN: Final = frozenset(
+    {
+        "bool_parsing",
+        "bool_type",
+        "finite_number",
+        "float_parsing",
+        "float_type",
+        "greater_than",
+        "greater_than_equal",
+        "int_from_float",
+        "int_parsing",
+        "int_type",
+        "less_than",
+        "less_than_equal",
+        "literal_error",
+        "missing",
+        "string_pattern_mismatch",
+        "string_too_long",
+        "string_too_short",
+        "string_type",
+    }
+)
+
+
+def refused(fact: Fact) -> PydanticCustomError:
+    """Return the error with which a validator refuses a value; its fact is found again by :func:`problem_of`."""
+    text = fact.text().replace("{", "(").replace("}", ")")  # to pydantic a brace is a place for a value
+    return PydanticCustomError(fact.code, text, dict(fact.values))
+
+
+def problem_of(details: Mapping[str, Any]) -> Fact:
+    """Return one of ``ValidationError.errors()`` as a fact."""
+    kind, values = str(details["type"]), details.get("ctx") or {}
+    if "." in kind:  # one of ours
+        return Fact(kind, **values)
+    return Fact(f"value.{kind}", **values) if kind in _KNOWN else said(str(details["msg"]))
