@@ -1,0 +1,202 @@
+"""One table: a fault of SearXNG has the same name, the same words and the same commands wherever somebody meets it.
+
+The faults are real ones on loopback; each is met by a program, the command line, the chat in the terminal, the REST
+interface, the page and the doctor, in Chinese and in English.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.cli.app import app
+from qiusuo.errors import AllEnginesFailed
+from qiusuo.service import SearchService
+from qiusuo.testing import Answer, Fault, ProviderServer
+from qiusuo.testing.providers.searxng import Searxng
+from qiusuo.web.chat import chat_extension
+from qiusuo.words import Language
+from qiusuo.words.catalogue import Part, template
+from tests.support.chat_world import scripted
+from tests.support.doctor_support import Canned
+from tests.support.scripted_model import Reply, ScriptedModel
+from tests.support.web_server import WebServer
+
+QUESTION = "茶 tea"
+NO_DOCKER = "" if shutil.which("docker") else " --no-docker"
+
+
+@contextmanager
+def json_off() -> Iterator[str]:
+    provider = Searxng()
+    provider.json_on = False
+    with ProviderServer(provider) as server:
+        yield server.url
+
+
+@contextmanager
+def nobody() -> Iterator[str]:
+    with socket.socket() as taken:  # bound, so that nobody else takes the port; not listening
+        taken.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+@contextmanager
+def another_program() -> Iterator[str]:
+    with ProviderServer(Canned(Answer("<!doctype html><title>Films</title><h1>Welcome</h1>"))) as server:
+        yield server.url
+
+
+@contextmanager
+def no_such_host() -> Iterator[str]:
+    yield "http://searxng.invalid:8080"
+
+
+@contextmanager
+def hanging() -> Iterator[str]:
+    with ProviderServer(Searxng()) as server:
+        server.fault = Fault.HANG
+        yield server.url
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fault: how it comes about, its code, and the commands for it; ``{url}`` is the address of SearXNG."""
+
+    happens: Callable[[], Any]
+    code: str
+    commands: tuple[str, ...]
+
+
+TABLE = {
+    "JSON off": Row(
+        json_off,
+        "searxng.json_off",
+        ("qiusuo doctor --fix --settings-file /path/to/settings.yml", "docker restart searxng"),
+    ),
+    "refused": Row(nobody, "searxng.refused", ("qiusuo searxng init", f"qiusuo searxng up{NO_DOCKER}")),
+    "another program": Row(another_program, "searxng.other_service", ("curl -sS {url}/config", "docker ps")),
+    "no such host": Row(no_such_host, "searxng.dns", ("export SEARXNG_URL=http://localhost:8080",)),
+    "no answer": Row(hanging, "searxng.timeout", ("docker restart searxng",)),
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What somebody has met: all words, the commands, and the code where the surface gives one."""
+
+    text: str
+    commands: tuple[str, ...]
+    code: str | None = None
+
+
+def by_a_program(language: Language) -> Seen:
+    with SearchService.from_settings() as service, pytest.raises(AllEnginesFailed) as caught:
+        service.search(QUESTION)
+    [attempt] = caught.value.attempts
+    assert attempt.fact is not None
+    assert caught.value.commands == attempt.commands
+    return Seen("\n".join(caught.value.wording(language)), attempt.commands, attempt.fact.code)
+
+
+def on_the_command_line(_language: Language) -> Seen:
+    result = CliRunner().invoke(app, ["search", QUESTION])
+    assert result.exit_code == 4
+    return Seen(result.output, shown_commands(result.output))
+
+
+def in_the_terminal_chat(_language: Language) -> Seen:
+    with ScriptedModel(Reply.text("Tea is hot.")) as model, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QIUSUO_MODEL", "openai:scripted")
+        patch.setenv("QIUSUO_MODEL_BASE_URL", model.base_url)
+        patch.setenv("QIUSUO_MODEL_API_KEY", model.key)
+        result = CliRunner().invoke(app, ["chat", "--search", "--no-save", QUESTION])
+    assert result.exit_code == 0, result.output
+    assert "Tea is hot." in result.output
+    return Seen(result.output, shown_commands(result.output))
+
+
+def over_rest(language: Language) -> Seen:
+    with WebServer(SearchService.from_settings()) as server:
+        headers = {"Accept-Language": language.value}
+        data = server.client.post("/api/search", json={"query": QUESTION}, headers=headers).json()
+    [attempt] = data["attempts"]
+    return Seen(f"{attempt['reason']}\n{attempt['fix']}", tuple(attempt["commands"]), attempt["code"])
+
+
+def on_the_page(language: Language) -> Seen:
+    with ScriptedModel(Reply.text("Tea is hot.")) as model:
+        extension = chat_extension(scripted(model), open_store("sqlite://"))
+        with WebServer(SearchService.from_settings(), extensions=[extension]) as server:
+            client, headers = server.client, {"Accept-Language": language.value}
+            session = client.post("/api/chat/sessions", json={"settings": {"search": True}}).json()["id"]
+            path, body = f"/api/chat/sessions/{session}/turns", {"text": QUESTION}
+            answer = client.post(path, json=body, headers=headers)
+    events = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: ")]
+    [notice] = [event for event in events if event["type"] == "notice"]
+    words = (notice["title"], notice["message"], notice["fix"])
+    return Seen("\n".join(words), tuple(notice["commands"]))
+
+
+def by_the_doctor(_language: Language) -> Seen:
+    result = CliRunner().invoke(app, ["doctor", "--json"])
+    assert result.exit_code == 3
+    found = json.loads(result.stdout)["findings"]
+    [finding] = [each for each in found if each["check"] == "searxng"]
+    return Seen(f"{finding['what']}\n{finding['fix']}", tuple(finding["commands"]), finding["code"])
+
+
+SURFACES = (by_a_program, on_the_command_line, in_the_terminal_chat, over_rest, on_the_page, by_the_doctor)
+
+
+@pytest.fixture(params=TABLE)
+def fault(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Row, str]]:
+    """Make a fault happen in a set-up in which SearXNG is the one engine."""
+    row = TABLE[request.param]
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "searxng")
+    monkeypatch.setenv("SEARCH_TIMEOUT", "1")
+    with row.happens() as url:
+        monkeypatch.setenv("SEARXNG_URL", url)
+        yield row, url
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("surface", SURFACES)
+def test_a_fault_has_one_name_everywhere(
+    fault: tuple[Row, str], surface: Callable[[Language], Seen], language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, url = fault
+    monkeypatch.setenv("QIUSUO_LANG", language.value)
+    seen = surface(language)
+    text = re.sub(r"\s+", " ", seen.text)
+    for part in (Part.WHAT, Part.FIX):
+        assert re.search(as_pattern(template(row.code, language, part), url), text), (part, seen.text)
+    other = next(each for each in Language if each is not language)
+    assert not re.search(as_pattern(template(row.code, other), url), text)
+    assert seen.commands == tuple(command.format(url=url) for command in row.commands)
+    assert seen.code in {row.code, None}
+
+
+def as_pattern(sentence: str, url: str) -> str:
+    """Return the pattern of a sentence whose address is known and whose other values are not."""
+    pieces = re.split(r"(\{\w+\})", re.sub(r"\s+", " ", sentence))
+    return "".join(
+        re.escape(url) if each == "{address}" else ".+?" if each[:1] == "{" else re.escape(each) for each in pieces
+    )
+
+
+def shown_commands(output: str) -> tuple[str, ...]:
+    """Return the commands that stand on a screen."""
+    return tuple(re.findall(r"^\s+\$ (.+?)\s*$", output, re.MULTILINE))
