@@ -33,10 +33,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.quoting import best_quotes, left_out, quotable
-from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
-from qiusuo.words import Fact, Language
+from qiusuo.words import Language
 
 WEB: Final = "web_search"
 _MOST_SEARCHES: Final = 2
@@ -178,7 +177,7 @@ class ExtractiveModel(BaseChatModel):
         if not material.sources:
             silent = _FOUND_NOTHING if material.searched or material.failed else _NOTHING
             otherwise = (_TALK if _SMALL_TALK.fullmatch(question.strip()) else silent)[language]
-            yield _remarked(material, material.remarks) or otherwise
+            yield material.told() or otherwise
             return
         sources = quotable(material.sources.values(), language)
         named = material.recognised is not None and material.recognised.names_results
@@ -191,7 +190,7 @@ class ExtractiveModel(BaseChatModel):
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{_MORE[language].format(count=missing)}" if missing else ""
         quoted = "".join(quote.text for quote in quotes)
-        if remark := _remarked(material, [one for one in material.remarks if one.text(language) not in quoted]):
+        if remark := material.told(one for one in material.remarks if one.note.text(language) not in quoted):
             yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"
@@ -202,10 +201,6 @@ def _bare(messages: Sequence[BaseMessage]) -> Material:
     questions = [message.text for message in messages if isinstance(message, HumanMessage)]
     question = questions[-1].strip() if questions else ""
     return Material(question, Language(language_of(question)), plugins.recognise(question))
-
-
-def _remarked(material: Material, remarks: Sequence[Fact]) -> str:
-    return f"{prompts.REMARK[material.language]}{material.told(remarks)}" if remarks else ""
 
 
 def _next_search(material: Material, options: Mapping[str, Any]) -> tuple[str, str] | None:

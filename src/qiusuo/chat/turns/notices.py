@@ -25,14 +25,14 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Attempt, Outcome
-from qiusuo.words import said
+from qiusuo.words import Fact, Language, said
+from qiusuo.words.catalogue import Part, about
 
 DOCS: Final = "/docs/troubleshooting"
 _DOCTOR: Final = "qiusuo doctor"
 _GUIDES: Final = {
     "search_unavailable": "/docs/deployment",
     "search_disabled": "/docs/deployment",
-    "law_note": "/docs/legal",
 }
 
 # Code: (Chinese title, Chinese advice, English title, English advice).
@@ -97,7 +97,6 @@ _WORDS: Final[dict[str, tuple[str, str, str, str]]] = {
         "Older search results were used",
         "No engine could answer just now; the results come from the cache and may be out of date.",
     ),
-    "law_note": ("法律索引的说明", "", "The legal index notes", ""),
     "user_rate_limited": (
         "您的搜索过于频繁",
         "请稍后再试。",
@@ -226,6 +225,12 @@ def notice(
     doc = _GUIDES.get(code, DOCS)
     message = f"{advice} {detail}".strip() if detail else advice
     return Notice(code, level, title, message, fix=fix, commands=commands, doc=doc, retry_after=retry_after)
+
+
+def remark_notice(heading: str, words: str, language: str, *, level: str) -> Notice:
+    """Return the notice with what an engine or a tool has to say of the question, under a heading of its own."""
+    title = Fact(heading).text(Language(language), Part.TITLE)
+    return Notice(heading.replace(".", "_"), level, title, words, doc=about(heading, "guide") or DOCS)
 
 
 def search_notice(error: SearchError, language: str) -> Notice:
