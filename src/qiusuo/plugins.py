@@ -8,6 +8,7 @@ needed. One that cannot be loaded is logged and left out; ``qiusuo doctor`` tell
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import logging
 import sys
@@ -69,10 +70,14 @@ class Plugin:
     checks: Mapping[str, Part] = field(default_factory=dict)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """Everything that it brings."""
-        listed = (*self.engines, *self.details, *self.recognisers, *self.tools, *self.routes)
-        return (*listed, *self.commands.values(), *self.checks.values())
+    def always_used(self) -> tuple[Part, ...]:
+        """The parts that every installation uses."""
+        return (*self.engines, *self.details, *self.recognisers, *self.checks.values())
+
+    @property
+    def surfaces(self) -> tuple[Part, ...]:
+        """The parts that belong to a chat, a terminal or a server, which need not be installed."""
+        return (*self.tools, *self.commands.values(), *self.routes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +95,9 @@ def installed() -> tuple[Plugin, ...]:
 
 
 def broken() -> tuple[Broken, ...]:
-    """Load everything, and return what cannot be."""
-    faults = [_load(plugin.name, part) for plugin in installed() for part in plugin.parts]
+    """Return what cannot be loaded; of what may need more than is installed here only that it is there is looked at."""
+    faults = [_load(plugin.name, part) for plugin in installed() for part in plugin.always_used]
+    faults += [_look_for(plugin.name, part) for plugin in installed() for part in plugin.surfaces]
     return (*_found(tuple(sys.path))[1], *(fault for fault in faults if isinstance(fault, Broken)))
 
 
@@ -179,6 +185,14 @@ def _load(plugin: str, part: Part) -> Any:
         logger.exception("%s of the plug-in %r cannot be loaded and is left out", part, plugin)
         return Broken(plugin, part, _told(error))
     return found
+
+
+def _look_for(plugin: str, part: Part) -> Broken | None:
+    try:
+        missing = isinstance(part, str) and importlib.util.find_spec(part.partition(":")[0]) is None
+    except Exception as error:  # noqa: BLE001 - whatever the package above it does when it is imported
+        return Broken(plugin, str(part), _told(error))
+    return Broken(plugin, str(part), "there is no such module") if missing else None
 
 
 def _told(error: Exception) -> str:

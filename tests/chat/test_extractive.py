@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, tool
 
 from qiusuo import plugins
 from qiusuo.chat.models.extractive import ExtractiveModel, no_model_note
-from qiusuo.chat.models.material import Material
+from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.turns import prompts
 from qiusuo.citations import CitationProcessor, check_support
@@ -345,14 +345,14 @@ class TestRemarks:
 
     def test_why_nothing_was_found_is_the_answer(self) -> None:
         for material in (asked("公司法第三条 2018年", ()), asked("公司法第三条 2018年", failed=True)):
-            material.remarks.append(self.GONE)
+            material.remark([Remark("law.note", self.GONE)])
             assert told(material) == f"法律索引的说明：{self.IN_WORDS}"
 
     def test_what_is_said_of_an_article_is_quoted_with_it(self) -> None:
         note = Fact("law.not_yet_first", effective="2027-01-01", day="2026-11-15")
         article = law("商标法", "第三条", "注册商标。", "尚未生效 2027-01-01", notes=(note,))
         understood = Fact("law.taken_as_law", law="商标法", name="商标条例")
-        said = told(asked("商标法第三条 2027年", [article], remarks=[understood]))
+        said = told(asked("商标法第三条 2027年", [article], remarks=[Remark("law.note", understood)]))
         assert said == (
             "商标法 第三条（尚未生效，2027-01-01 起施行）：注册商标。（检索注：本版本自 2027-01-01 起施行，"
             "2026-11-15 尚未生效；索引中没有更早的版本。） [1]\n\n"
@@ -361,12 +361,12 @@ class TestRemarks:
 
     def test_they_do_not_steer_the_choice_of_sentences(self) -> None:
         pages = [("茶", "茶叶的颜色通常是绿色的。"), ("水", "水是清澈透明的液体，没有味道。")]
-        remarks = [Fact("law.in_chinese", question="清澈透明的水")]
+        remarks = [Remark("law.note", Fact("law.in_chinese", question="清澈透明的水"))]
         said = told(asked("茶是什么颜色？", response("茶", pages).results, remarks=remarks))
         assert said.startswith("茶叶的颜色通常是绿色的。 [1]\n\n法律索引的说明：按中国的“清澈透明的水”理解")
 
     def test_what_stands_in_a_quotation_is_not_said_again(self) -> None:
-        remarks = [self.GONE]
+        remarks = [Remark("law.note", self.GONE)]
         said = told(asked("公司法 2018年", [law("公司法", "", self.IN_WORDS, "已废止")], remarks=remarks))
         assert said == f"公司法（已废止）：{self.IN_WORDS} [1]"
 

@@ -18,9 +18,10 @@ _NOTICE: Final = "notice."
 class Notice(Event):
     """Something the reader should know: what happened, what to do. The conversation goes on.
 
-    ``fact`` is one of ``notice.*`` and names the class of failure, ``reason`` tells more of this one, ``remedy`` what
-    to do where neither of them does; ``commands`` can be copied, ``doc`` is a page under ``/docs``. ``title``,
-    ``message`` and ``fix`` are English. ``kept`` are the words of a notice of which only they were kept.
+    ``fact`` is one of ``notice.*`` and names the class of failure, or the heading under which an engine explains itself
+    (``law.note``). ``reason`` tells more of this one, ``remedy`` what to do where neither of them does; ``commands`` can
+    be copied, ``doc`` is a page under ``/docs``. ``title``, ``message`` and ``fix`` are English. ``kept`` are the words
+    of a notice of which only they were kept.
     """
 
     type: ClassVar[str] = "notice"
@@ -36,7 +37,11 @@ class Notice(Event):
     @property
     def code(self) -> str:
         """The class of failure: ``search_timeout``, ``search_unavailable`` …"""
-        return self.fact.code.removeprefix(_NOTICE)
+        return self.fact.code.removeprefix(_NOTICE).replace(".", "_")
+
+    @property
+    def _is_heading(self) -> bool:
+        return not self.fact.code.startswith(_NOTICE)
 
     @property
     def title(self) -> str:
@@ -58,7 +63,8 @@ class Notice(Event):
         if self.kept:
             return self.kept
         reason = self.reason or said("")
-        sentences = [text for text in (self.fact.text(language), reason.text(language)) if text]
+        own = "" if self._is_heading else self.fact.text(language)
+        sentences = [text for text in (own, reason.text(language)) if text]
         fix = self.remedy.text(language) if self.remedy else reason.text(language, Part.FIX)
         return Wording(
             language.after_sentence.join(sentences),
@@ -82,16 +88,22 @@ class Notice(Event):
         }
         if self.kept:
             return data
-        return data | {
-            "values": self.fact.to_dict()["values"],
-            "reason": self.reason.to_dict() if self.reason else None,
-            "remedy": self.remedy.to_dict() if self.remedy else None,
-        }
+        heading = {"heading": self.fact.code} if self._is_heading else {}
+        return (
+            data
+            | heading
+            | {
+                "values": self.fact.to_dict()["values"],
+                "reason": self.reason.to_dict() if self.reason else None,
+                "remedy": self.remedy.to_dict() if self.remedy else None,
+            }
+        )
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Notice:
         """Rebuild a notice from ``to_dict``; one of before facts, or of a code that is gone, keeps its words."""
-        fact = Fact.from_dict({"code": _NOTICE + data["code"], "values": data.get("values", {})})
+        code = data.get("heading") or _NOTICE + data["code"]
+        fact = Fact.from_dict({"code": code, "values": data.get("values", {})})
         reason, remedy = (Fact.from_dict(told) if (told := data.get(name)) else None for name in ("reason", "remedy"))
         known = "values" in data and all(is_known(each) for each in (fact, reason, remedy) if each)
         kept = Wording(data.get("message", ""), fix=data.get("fix", ""), title=data.get("title", ""))

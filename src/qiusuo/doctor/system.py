@@ -79,7 +79,7 @@ async def check_chrome(context: Context) -> list[Finding]:
 
 
 async def check_plugins(_context: Context) -> list[Finding]:
-    """Load all that plug-ins bring, and tell what cannot be."""
+    """Tell what of the plug-ins cannot be loaded."""
     faults = await asyncio.to_thread(plugins.broken)
     return [
         Finding("plugin.failed", Level.WARNING, {"name": one.plugin, "part": one.part, "message": one.reason})

@@ -117,9 +117,9 @@ class SearchEngine(ABC):
     """Its results are the text that is asked for, not a page about it: they are shown and quoted whole, never cut."""
     answers_first: ClassVar[bool] = False
     """In its types of search it is asked before a model's own search: what it knows, it knows exactly."""
-    explains: ClassVar[bool] = False
-    """Its notes say how it understood the question, or why it has nothing: reader and model are told, not the receipt
-    alone."""
+    explains: ClassVar[str] = ""
+    """Where its notes say how it understood the question, or why it has nothing: the code of the words (``title``, and
+    ``what`` with a place for ``words``) under which reader and model are told them. Empty: they stay in the receipt."""
     own_settings: ClassVar[Mapping[str, str]] = {}
     """Keys under ``[engines.NAME]`` that only this engine knows, with their meaning."""
 

@@ -190,6 +190,7 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
             RegulationArguments,
             _output(REGULATION_FIELDS),
             regulations,
+            explains=LawsEngine.explains,
             offered=legal.is_offered,
         ),
         ToolSpec(
@@ -199,6 +200,7 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
             CaseArguments,
             _output(CASE_FIELDS),
             cases,
+            explains=LawsEngine.explains,
             offered=legal.is_offered,
         ),
         ToolSpec(
@@ -209,6 +211,7 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
             _output(CASE_FIELDS),
             detail,
             subject=("id", "case_id"),
+            explains=LawsEngine.explains,
             offered=legal.is_offered,
         ),
     )

@@ -90,7 +90,7 @@ class ToolSpec:
     """One tool. ``work`` gets the checked arguments and the user whose limits count.
 
     ``subject`` names the arguments of which the first that is given says what a call is about. ``offered`` tells
-    whether the tool can be used just now.
+    whether the tool can be used just now; ``explains`` is the code of the words under which its notes are told.
     """
 
     name: str
@@ -101,6 +101,7 @@ class ToolSpec:
     work: Callable[[Any, str | None], Awaitable[ToolOutput]]
     needs_search: bool = False
     subject: tuple[str, ...] = ("query",)
+    explains: str = ""
     offered: Callable[[], bool] = always
 
     @property

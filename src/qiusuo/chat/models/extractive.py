@@ -33,7 +33,6 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.quoting import best_quotes, left_out, quotable
-from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
@@ -152,7 +151,7 @@ class ExtractiveModel(BaseChatModel):
         if not material.sources:
             silent = Fact("llm.found_nothing") if material.searched or material.failed else Fact("llm.nothing")
             talk = _SMALL_TALK.fullmatch(question.strip())
-            yield _remarked(material, material.remarks) or (Fact("llm.hello") if talk else silent).text(language)
+            yield material.told() or (Fact("llm.hello") if talk else silent).text(language)
             return
         sources = quotable(material.sources.values(), language)
         named = material.recognised is not None and material.recognised.names_results
@@ -165,7 +164,7 @@ class ExtractiveModel(BaseChatModel):
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
         quoted = "".join(quote.text for quote in quotes)
-        if remark := _remarked(material, [one for one in material.remarks if one.text(language) not in quoted]):
+        if remark := material.told(one for one in material.remarks if one.note.text(language) not in quoted):
             yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"
@@ -176,10 +175,6 @@ def _bare(messages: Sequence[BaseMessage]) -> Material:
     questions = [message.text for message in messages if isinstance(message, HumanMessage)]
     question = questions[-1].strip() if questions else ""
     return Material(question, Language(language_of(question)), plugins.recognise(question))
-
-
-def _remarked(material: Material, remarks: Sequence[Fact]) -> str:
-    return f"{prompts.REMARK[material.language]}{material.told(remarks)}" if remarks else ""
 
 
 def _next_search(material: Material, options: Mapping[str, Any]) -> tuple[str, str] | None:

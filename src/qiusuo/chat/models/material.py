@@ -10,6 +10,14 @@ from qiusuo.tools.render import NumberedSource
 from qiusuo.words import Fact, Language
 
 
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What an engine or a tool has to say of the question; ``heading`` is the code of the words it is told under."""
+
+    heading: str
+    note: Fact
+
+
 @dataclass(slots=True)
 class Material:
     """The question, how it is to be searched for, and what has come of that so far."""
@@ -18,8 +26,7 @@ class Material:
     language: Language
     recognised: Recognised | None = None
     sources: dict[int, NumberedSource] = field(default_factory=dict)
-    remarks: list[Fact] = field(default_factory=list)
-    """What engines and tools have to say of the question."""
+    remarks: list[Remark] = field(default_factory=list)
     searches: list[tuple[str, str]] = field(default_factory=list)
     """The tools that were called to search, each with its query."""
     searched: bool = False
@@ -30,8 +37,20 @@ class Material:
         self.searched = True
         self.sources.update((source.number, source) for source in sources)
 
-    def told(self, remarks: Iterable[Fact] | None = None) -> str:
-        """Return remarks, unless others are given all of them, as one text."""
-        joint = "" if self.language is Language.CHINESE else " "
-        chosen = self.remarks if remarks is None else remarks
-        return joint.join(remark.text(self.language) for remark in chosen)
+    def remark(self, remarks: Iterable[Remark]) -> None:
+        """Note what is said of the question, once."""
+        self.remarks += [one for one in remarks if one not in self.remarks]
+
+    def told(self, remarks: Iterable[Remark] | None = None) -> str:
+        """Return remarks (all, unless some are given) as one text."""
+        groups = self.by_heading(self.remarks if remarks is None else remarks)
+        joint = self.language.after_sentence
+        words = {code: joint.join(note.text(self.language) for note in notes) for code, notes in groups.items()}
+        return joint.join(Fact(code, words=each).text(self.language) for code, each in words.items())
+
+    def by_heading(self, remarks: Iterable[Remark]) -> dict[str, list[Fact]]:
+        """Return remarks by their headings."""
+        groups: dict[str, list[Fact]] = {}
+        for one in remarks:
+            groups.setdefault(one.heading, []).append(one.note)
+        return groups

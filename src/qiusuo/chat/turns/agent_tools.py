@@ -10,6 +10,7 @@ from langchain_core.tools import BaseTool, ToolException
 from pydantic import Field
 
 from qiusuo.chat.events import Stage
+from qiusuo.chat.models.material import Remark
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
 from qiusuo.chat.turns.prompts import CHINESE, ENGLISH
@@ -108,7 +109,8 @@ class AgentSpecTool(SpecTool):
         response = SearchResponse(subject, output.sources, output.engine, search_time=output.search_time)
         journal.end_round(number, self.name, response, numbers)
         context.material.found(numbered_sources(output.sources, numbers))
-        context.remark(output.notes, found=bool(output.sources))
+        said = [Remark(self.spec.explains, note) for note in output.notes if self.spec.explains]
+        context.remark(said, found=bool(output.sources))
         for read, source, document in zip(numbers, output.sources, output.documents, strict=False):
             context.pages[read] = document
             journal.page_was_read(source.url)

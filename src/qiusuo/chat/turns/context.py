@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat.events import Stage
-from qiusuo.chat.models.material import Material
+from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.models.vendors import EXTRACTIVE
@@ -23,7 +23,7 @@ from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
 from qiusuo.chat.turns.answer import MessageText
 from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
-from qiusuo.chat.turns.notices import notes_of, notice
+from qiusuo.chat.turns.notices import notice, remark_notice
 from qiusuo.config import Settings
 from qiusuo.errors import ContextOverflow
 from qiusuo.models import Attempt, SearchResponse
@@ -31,7 +31,7 @@ from qiusuo.pages import PageReader
 from qiusuo.plugins import Recognised
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import ToolSpec
-from qiusuo.words import Fact, Language
+from qiusuo.words import Language
 
 logger = logging.getLogger(__name__)
 
@@ -84,19 +84,20 @@ class Context:
         """How the question is searched for, where a plug-in knows it."""
         return self.material.recognised
 
-    def remarks_of(self, attempts: Iterable[Attempt]) -> list[Fact]:
+    def remarks_of(self, attempts: Iterable[Attempt]) -> list[Remark]:
         """Return what engines that explain themselves have to say of the question."""
-        return [note for attempt in attempts if self._explains(attempt.engine) for note in attempt.notes]
+        return [
+            Remark(kind.explains, note)
+            for attempt in attempts
+            if (kind := self.service.kind_of(attempt.engine)) is not None and kind.explains
+            for note in attempt.notes
+        ]
 
-    def _explains(self, engine: str) -> bool:
-        kind = self.service.kind_of(engine)
-        return kind is not None and kind.explains
-
-    def remark(self, remarks: Sequence[Fact], *, found: bool) -> None:
+    def remark(self, remarks: Sequence[Remark], *, found: bool) -> None:
         """Tell the reader what an engine or a tool has to say of the question, and note it for the answer."""
-        if remarks:
-            self.material.remarks += [one for one in remarks if one not in self.material.remarks]
-            self.journal.notice(notice("law_note", "info" if found else "warning", reason=notes_of(remarks)))
+        self.material.remark(remarks)
+        for heading, notes in self.material.by_heading(remarks).items():
+            self.journal.notice(remark_notice(heading, notes, "info" if found else "warning"))
 
     @property
     def wanted(self) -> int:

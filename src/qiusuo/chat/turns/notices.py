@@ -84,6 +84,11 @@ def notice(
     )
 
 
+def remark_notice(heading: str, notes: Sequence[Fact], level: str) -> Notice:
+    """Return the notice with what an engine or a tool has to say of the question, under a heading of its own."""
+    return Notice(Fact(heading), level, notes_of(notes), doc=about(heading, "guide") or DOCS)
+
+
 def search_notice(error: SearchError) -> Notice:
     """Return what a reader is told about a search that failed."""
     wrong = _misconfigured(error)

@@ -85,7 +85,6 @@ _NO_RESULTS: Final = {
     CHINESE: "（联网搜索没有找到与此相关的信息。请基于自身知识回答，并说明没有找到来源。）",
     ENGLISH: "(The web search found nothing on this. Answer from your own knowledge and say that no source was found.)",
 }
-REMARK: Final = {CHINESE: "法律索引的说明：", ENGLISH: "The legal index notes: "}
 _FAILED: Final = {
     CHINESE: "（联网搜索这次没有成功。请基于自身知识回答；涉及最新信息时说明无法核实。不要编造来源。）",
     ENGLISH: "(The web search failed this time. Answer from your own knowledge; where it is about recent facts, say that "
@@ -132,9 +131,9 @@ def with_results(
 ) -> str:
     """Return a question with the numbered results that the model is to answer from (they carry today's date).
 
-    ``remark`` is what our own index has to say about the question.
+    ``remark`` is what engines have to say of the question.
     """
-    said = _remarked(remark, language)
+    said = _remarked(remark)
     if not response.results:
         return f"{with_date(question, language)}\n{_NO_RESULTS[language]}{said}"
     results = results_text(response, limit=limit, snippet_length=snippet_length)
@@ -148,8 +147,8 @@ def last_turn(results: str, language: Language) -> str:
 
 def after_failure(question: str, language: Language, *, remark: str = "") -> str:
     """Return a question for which the search failed; ``remark`` as in :func:`with_results`."""
-    return f"{with_date(question, language)}\n{_FAILED[language]}{_remarked(remark, language)}"
+    return f"{with_date(question, language)}\n{_FAILED[language]}{_remarked(remark)}"
 
 
-def _remarked(remark: str, language: Language) -> str:
-    return f"\n{REMARK[language]}{remark}" if remark else ""
+def _remarked(remark: str) -> str:
+    return f"\n{remark}" if remark else ""

@@ -35,7 +35,7 @@ class LawsEngine(SearchEngine):
     search_types = frozenset({SearchType.REGULATION})
     quoted_whole = True  # what is cut off may be the exception that matters
     answers_first = True
-    explains = True
+    explains = "law.note"
 
     def __init__(self, handle: IndexHandle) -> None:
         self._handle = handle

@@ -20,6 +20,7 @@ RUNNER = CliRunner()
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("QIUSUO_LEGAL_DIR", str(tmp_path / "index"))
+    monkeypatch.setenv("QIUSUO_LANG", "zh")
     return tmp_path
 
 
@@ -33,7 +34,7 @@ def test_import_stats_search_show(home: Path) -> None:
     code, text = run("import", str(home / "pot.md"))
     assert code == 0
     assert "缺少第 3 条" in text
-    assert "articles 3" in run("stats")[1]
+    assert "条文 3" in run("stats")[1]
     assert json.loads(run("stats", "--json")[1])["articles"] == 3
     code, text = run("search", "水壶法第二条")
     assert (code, "出卖人应当更换" in text) == (0, True)
@@ -66,11 +67,13 @@ def test_a_law_is_shown_whole(home: Path) -> None:
     assert (code, "写出其中一部的全名" in text, "第四条" in text) == (0, True, False)
 
 
-def test_an_article_that_does_not_hold_is_marked_in_its_law(home: Path) -> None:
+def test_an_article_that_does_not_hold_is_marked_in_its_law(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     articles = (("第一条", "烛台应当稳固。"), ("第二条", "（删去）"))
     statute = Statute("中华人民共和国烛台法", "2016-03-01", "2016-06-01", articles)
     run("import", str(write_statutes(home / "laws.db", [statute])))
     assert "第二条　（删去）\n! 本条已删去。\n" in run("show", "烛台法")[1]
+    monkeypatch.setenv("QIUSUO_LANG", "en")
+    assert "第二条　（删去）\n! This article was deleted.\n" in run("show", "烛台法")[1]
 
 
 def test_only_what_is_named_is_shown(home: Path) -> None:
@@ -97,11 +100,11 @@ def test_install_brings_the_pinned_file(home: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(install, "MEMBER_SHA256", install.sha256_of(made))
     monkeypatch.setattr(install, "_fetch", lambda _work, _environ: made)
     code, text = run("install", "--yes")
-    assert (code, "added 4" in text) == (0, True)
+    assert (code, "新增 4" in text) == (0, True)
     assert (home / "index" / "downloads" / "china-law-0.1.1.db").is_file()
     monkeypatch.setattr(install, "_fetch", lambda _work, _environ: pytest.fail("fetched again"))
     code, text = run("install", "--yes")
-    assert (code, "已安装" in text, "added" in text) == (0, True, False)
+    assert (code, "已安装" in text, "新增" in text) == (0, True, False)
     # Something else in the index is not the statutes.
     (home / "pot.md").write_text(POT_LAW, "utf-8")
     monkeypatch.setenv("QIUSUO_LEGAL_DIR", str(home / "other"))

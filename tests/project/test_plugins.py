@@ -1,0 +1,181 @@
+"""Plug-ins as packages of their own: the one of the docs shows everywhere, a broken one takes nothing down."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_BLOCK = re.compile(r"^```(?:python|toml)\n(# (\S+)\n.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# Asks a server, an MCP server and a conversation without a model, all with what is installed.
+SURFACES = """
+import asyncio, json
+from httpx import ASGITransport, AsyncClient
+from qiusuo import SearchService
+from qiusuo.chat.chat import Chat
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionCache
+from qiusuo.chat.turns.context import Ask
+from qiusuo.tools.specs import offered, plugin_tools
+from qiusuo.web.app import create_app
+
+async def answered(chat, settings):
+    turn = chat.turn(Ask("How hot for longjing?", settings))
+    async for _ in turn.events():
+        pass
+    return turn.record.to_dict()
+
+async def main():
+    async with SearchService.from_settings() as service:
+        chat = Chat(service, open_model(service.settings))
+        response = await service.asearch("longjing", engine="tea")
+        kept = SessionCache.from_dict(json.loads(json.dumps(SessionCache({"q": response}).to_dict())))
+        async with AsyncClient(transport=ASGITransport(create_app(service)), base_url="http://127.0.0.1") as client:
+            route = (await client.get("/api/tea/puer")).json()
+        return {
+            "tools": [spec.name for spec in offered(plugin_tools(service))],
+            "route": route["results"][0]["details"],
+            "chat": await answered(chat, ChatSettings(search=True)),
+            "agent": await answered(chat, ChatSettings(mode=Mode.AGENT)),
+            "same": kept.get("q").results == response.results,
+        }
+
+print(json.dumps(asyncio.run(main())))
+"""
+
+
+def files_of(page: str) -> dict[str, str]:
+    """The files that a page of the docs shows, by their paths."""
+    return {path: text for text, path in _BLOCK.findall((ROOT / "docs" / page).read_text("utf-8"))}
+
+
+def install(site: Path, files: dict[str, str], package: str = "qiusuo_tea") -> Path:
+    """Lay a package out as an installer does: its files, and what its metadata say of entry points."""
+    project = tomllib.loads(files["pyproject.toml"])["project"]
+    for path, text in files.items():
+        if path.startswith(f"{package}/"):
+            (site / path).parent.mkdir(parents=True, exist_ok=True)
+            (site / path).write_text(text, "utf-8")
+    info = site / f"{package}-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = [
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in entries.items())
+        for group, entries in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(groups))
+    return site
+
+
+def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
+    return subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": path, "QIUSUO_LANG": "en"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def qiusuo(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return python(site, "-m", "qiusuo", *arguments)
+
+
+@pytest.fixture(scope="module")
+def tea(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place with the package of the docs in it."""
+    return install(tmp_path_factory.mktemp("site"), files_of("plugins.md"))
+
+
+def test_both_languages_show_the_same_package() -> None:
+    assert files_of("plugins.md") == files_of("plugins.zh-CN.md")
+    assert len(files_of("plugins.md")) == 6
+
+
+class TestThePackageOfTheDocs:
+    def test_its_command(self, tea: Path) -> None:
+        assert qiusuo(tea, "tea", "longjing").stdout == "longjing: 80 °C\n"
+        assert "泡茶的水温" in qiusuo(tea, "--help").stdout
+
+    def test_its_engine_with_details(self, tea: Path) -> None:
+        found = json.loads(qiusuo(tea, "search", "longjing", "--engine", "tea", "--json").stdout)
+        [item] = found["results"]
+        assert item["details"] == {"kind": "tea", "tea": "longjing", "celsius": 80}
+        assert item["snippet"] == "Brew longjing at 80 °C."
+
+    def test_its_check(self, tea: Path) -> None:
+        findings = json.loads(qiusuo(tea, "doctor", "--json").stdout)["findings"]
+        [told] = [finding for finding in findings if finding["code"] == "tea.ok"]
+        assert told["what"] == "2 teas are known"
+
+    def test_its_tool_route_recogniser_and_cards(self, tea: Path) -> None:
+        done = python(tea, "-c", SURFACES)
+        assert done.returncode == 0, done.stderr
+        seen: dict[str, Any] = json.loads(done.stdout)
+        assert "brewTea" in seen["tools"]
+        assert seen["route"] == {"kind": "tea", "tea": "puer", "celsius": 100}
+        assert seen["same"], "details come back from a store as what they were"
+        for mode, tool in (("chat", "web_search"), ("agent", "brewTea")):
+            turn = seen[mode]
+            assert [each["kind"] for each in turn["rounds"]] == [tool]
+            assert turn["answer"].startswith("longjing：Brew longjing at 80 °C.")
+            [source] = turn["sources"]
+            assert source["card"]["facts"][0]["value"] == "80 °C"
+
+
+class TestBroken:
+    PROJECT = """
+[project]
+name = "qiusuo-broken"
+version = "1.0"
+
+[project.entry-points."qiusuo.plugins"]
+broken = "qiusuo_broken:plugin"
+"""
+
+    IMPORT = "from qiusuo.plugins import Plugin\n"
+
+    def put(self, site: Path, source: str) -> Path:
+        files = {"pyproject.toml": self.PROJECT, "qiusuo_broken/__init__.py": source}
+        return install(site, files, "qiusuo_broken")
+
+    @pytest.mark.parametrize(
+        ("source", "told"),
+        [
+            ("1 / 0", "ZeroDivisionError"),
+            ("plugin = 'no plug-in at all'", "it is no Plugin"),
+            (f"{IMPORT}plugin = Plugin('broken', commands={{'x': 'qiusuo_broken.gone:x'}})", "no such module"),
+            (f"{IMPORT}plugin = Plugin('broken', checks={{'x': 'qiusuo_broken:nothing'}})", "AttributeError"),
+        ],
+    )
+    def test_it_is_left_out_and_told_of(self, tmp_path: Path, source: str, told: str) -> None:
+        site = self.put(tmp_path, source)
+        listed = qiusuo(site, "engines", "--json")
+        assert listed.returncode == 0
+        assert "laws" in {engine["name"] for engine in json.loads(listed.stdout)["engines"]}
+        seen = python(site, "-c", "from qiusuo import plugins; print(*plugins.broken())")
+        assert told in seen.stdout
+
+    def test_the_doctor_names_it(self, tmp_path: Path) -> None:
+        findings = json.loads(qiusuo(self.put(tmp_path, "1 / 0"), "doctor", "--json").stdout)["findings"]
+        [told] = [finding["what"] for finding in findings if finding["code"] == "plugin.failed"]
+        assert "qiusuo_broken:plugin of the plug-in broken cannot be loaded: ZeroDivisionError" in told
+
+    def test_it_cannot_take_the_place_of_a_command_of_ours(self, tmp_path: Path) -> None:
+        source = (
+            "from qiusuo.plugins import Plugin\n"
+            "def token():\n    print('stolen')\n"
+            "plugin = Plugin('broken', commands={'token': token})"
+        )
+        assert "stolen" not in qiusuo(self.put(tmp_path, source), "token").stdout
