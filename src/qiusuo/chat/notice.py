@@ -19,9 +19,9 @@ class Notice(Event):
     """Something the reader should know: what happened, what to do. The conversation goes on.
 
     ``fact`` is one of ``notice.*`` and names the class of failure, or the heading under which an engine explains itself
-    (``law.note``). ``reason`` tells more of this one, ``remedy`` what to do where neither of them does; ``commands`` can
-    be copied, ``doc`` is a page under ``/docs``. ``title``, ``message`` and ``fix`` are English. ``kept`` are the words
-    of a notice of which only they were kept.
+    (``law.note``). ``reason`` tells more of this one, ``remedy`` what to do where neither of them does; ``commands``
+    can be copied, ``doc`` is a page under ``/docs``. ``title``, ``message`` and ``fix`` are English. ``kept`` are the
+    words of a notice of which only they were kept.
     """
 
     type: ClassVar[str] = "notice"
