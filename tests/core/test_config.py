@@ -16,6 +16,7 @@ from qiusuo.config_files import MAX_FILE_BYTES
 from qiusuo.errors import ConfigurationError
 from qiusuo.models import SearchType
 from qiusuo.storage.redis import SharedState
+from qiusuo.words import Language
 
 
 def toml(values: dict[str, Any]) -> str:
@@ -224,6 +225,29 @@ class TestInvalidOtherSettings:
             Settings.load()
         assert field in caught.value.message
         assert caught.value.fix
+
+    @pytest.mark.parametrize(
+        ("variable", "value", "english", "chinese"),
+        [
+            ("QIUSUO_PORT", "x", "port: should be a whole number", "port：应为整数"),
+            ("QIUSUO_PORT", "70000", "should be 65535 or less", "应不大于 65535"),
+            ("QIUSUO_WHEN_FULL", "explode", "should be one of: 'refuse'", "应为以下之一：'refuse'"),
+            ("QIUSUO_TOKENS", "short", "fewer than 16 characters", "少于 16 个字符"),
+            ("QIUSUO_TOKENS", "local:0123456789abcdef", "take another name", "请换一个名称"),
+            ("QIUSUO_DATABASE_URL", "mysql://x", "write postgresql://", "请写成 postgresql://"),
+        ],
+    )
+    def test_what_is_wrong_is_told_in_both_languages(
+        self, variable: str, value: str, english: str, chinese: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(ConfigurationError) as caught:
+            Settings.load()
+        assert english in caught.value.message
+        words = caught.value.wording(Language.CHINESE)
+        assert chinese in words.what
+        assert words.fix == "请改正或删除这些值。"
+        assert value not in words.what
 
     def test_a_wrong_value_in_a_file_also_names_the_file(self, write: Callable[..., Path]) -> None:
         path = write({"engines": {"tavily": {"timeout": -1, "api_key": "tvly-s3cret"}}})

@@ -97,6 +97,31 @@ class TestPlugIn:
         assert next(iter(found)) == "demo"
         assert found["demo"].label == "The demo engine"
 
+    def test_brings_its_words_and_cannot_change_ours(self, install: Install) -> None:
+        site = install("qiusuo_demo_words")
+        words = site / "words"
+        words.mkdir()
+        (words / "demo.toml").write_text('[closed]\nzh = "{shop} 关门了。"\nen = "{shop} is closed."\n', "utf-8")
+        (words / "http.toml").write_text('[dns]\nzh = "假"\nen = "false"\n', "utf-8")
+        code = (
+            "from qiusuo.words import Fact, Language\n"
+            "fact = Fact('demo.closed', shop='Acme')\n"
+            "print(ascii([fact.text(), fact.text(Language.CHINESE), Fact('http.dns', host='h').text()]))"
+        )
+        done = subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONPATH": str(site)},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=True,
+        )
+        assert eval(done.stdout) == [  # noqa: S307 - our own list
+            "Acme is closed.",
+            "Acme 关门了。",
+            "The name h cannot be resolved.",
+        ]
+
     async def test_is_asked_by_the_service(self, install: Install) -> None:
         install("qiusuo_demo_service")
         async with SearchService.from_settings() as service:

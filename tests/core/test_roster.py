@@ -26,6 +26,7 @@ from qiusuo.testing.providers.ddgs import DuckDuckGo
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.serpapi import SerpApi
 from qiusuo.testing.providers.tavily import Tavily
+from qiusuo.words import Language
 
 Env = Callable[..., None]
 SPEC_ORDER = (
@@ -221,7 +222,9 @@ class TestKeyless:
         async with SearchService.from_settings() as service:
             with pytest.raises(SearchDisabled, match="searxng") as caught:
                 await service.asearch("private")
-        assert caught.value.fix
+        assert caught.value.fact.code == "search.spoilt"
+        for language in Language:
+            assert caught.value.wording(language).fix
         assert ddgs.seen == []
 
 
@@ -232,8 +235,22 @@ class TestDisabled:
             assert await service.available() == ()
             with pytest.raises(SearchDisabled) as caught:
                 await service.asearch("x")
-        assert "TAVILY_API_KEY" in caught.value.fix
-        assert "BRAVE_API_KEY" in caught.value.fix
+        for language in Language:
+            words = caught.value.wording(language)
+            assert "SEARCH_PROVIDER_PRIORITY" in words.what
+            for label, key in (("Tavily", "TAVILY_API_KEY"), ("Brave Search", "BRAVE_API_KEY")):
+                assert label in words.why
+                assert key in words.fix
+        assert "TAVILY_API_KEY" in caught.value.to_dict(Language.CHINESE)["fix"]
+
+    async def test_named_engines_that_do_not_search_the_web_lead_to_others(self, env: Env) -> None:
+        env(SEARCH_PROVIDER_PRIORITY="native")
+        async with SearchService.from_settings() as service:
+            with pytest.raises(SearchDisabled) as caught:
+                await service.asearch("x")
+        assert caught.value.fact.code == "search.none_named"
+        for language in Language:
+            assert "tavily" in caught.value.wording(language).fix
 
     async def test_with_nothing_at_all_the_fix_names_every_way(self, monkeypatch: pytest.MonkeyPatch) -> None:
         kinds = {name: kind for name, kind in discover_engines().items() if kind.joins is not Joins.LAST_RESORT}

@@ -186,6 +186,23 @@ class TestFacts:
         assert Fact("engine.ignored", features=["news", "region"]).text() == "Ignored: news, region"
         assert Fact("engine.ignored", features=["news", "region"]).text(Language.CHINESE) == "不支持：news、region"
 
+    def test_sentences_and_remedies_of_several_reasons_are_told_one_after_the_other(self) -> None:
+        keys = [
+            Fact("engine.needs_key", label=name, variable=f"{name}_KEY", engine=name, docs_url="u") for name in "AB"
+        ]
+        several = Fact("search.none_usable", reason=[*keys, keys[0]])
+        assert several.text(part=Part.WHY) == "A needs an API key. B needs an API key. A needs an API key."
+        assert several.text(Language.CHINESE, Part.WHY).startswith("A 需要 API key。B 需要 API key。")
+        assert several.text(part=Part.FIX).count("A_KEY") == 1
+        assert several.text(Language.CHINESE, Part.FIX).count("请设置 B_KEY") == 1
+
+    def test_an_error_within_another_keeps_its_remedy(self) -> None:
+        inner = errors.Unavailable(Fact("search.no_time"), fix=Fact("page_read.install"))
+        outer = errors.SearchDisabled(Fact("search.spoilt", engine="x", reason=inner.told))
+        for language in Language:
+            assert outer.wording(language).fix == Fact("page_read.install").text(language)
+            assert inner.fact.text(language) in outer.wording(language).what
+
     def test_somebody_s_own_words_stay_as_they_are(self) -> None:
         for language in Language:
             assert said("Zahlung {fällig}").text(language) == "Zahlung {fällig}"
