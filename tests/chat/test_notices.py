@@ -55,14 +55,14 @@ class TestTurns:
                 assert not [text for text in shown if SENTENCE.search(NO_SENTENCE.sub("", text))]
 
     @pytest.mark.parametrize(
-        ("language", "question", "what", "late"),
+        ("language", "question", "what", "who"),
         [
-            (ZH, "今天的新闻", "搜索没有在时限内返回，这次已改为直接回答。", "searxng：0.5 秒内没有回答。"),
-            (EN, "news of today", "No result came in time", "searxng: No answer within 0.5 s."),
+            (ZH, "今天的新闻", "搜索没有在时限内返回，这次已改为直接回答。", "searxng："),
+            (EN, "news of today", "No result came in time", "searxng: "),
         ],
     )
     async def test_the_record_is_told_in_the_language_of_the_turn(
-        self, language: Language, question: str, what: str, late: str
+        self, language: Language, question: str, what: str, who: str
     ) -> None:
         async with ChatWorld(Reply.text("好"), timeout=0.5) as world:
             world.world["searxng"].fault = Fault.HANG
@@ -73,9 +73,10 @@ class TestTurns:
         [kept] = turn.record.notices
         assert kept["code"] == "search_timeout"
         assert kept["message"].startswith(what)
-        assert kept["message"].endswith(late)
-        assert turn.record.rounds[0]["reason"] == late
-        assert late.endswith(turn.record.rounds[0]["attempts"][0]["reason"])
+        [line] = turn.record.rounds[0]["attempts"]
+        assert line["reason"] == Attempt.from_dict(line).wording(language).what
+        assert turn.record.rounds[0]["reason"] == who + line["reason"]
+        assert kept["message"].endswith(who + line["reason"])
 
     async def test_a_fault_of_a_tool(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def broken(*_args: object, **_more: object) -> None:

@@ -30,6 +30,8 @@ from qiusuo.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from qiusuo.text import detect_language
+from qiusuo.words import Language
 from tests.support.scripted_model import Ending, Gate, Reply, ScriptedModel
 
 KEY = "sk-very-secret-0123456789"
@@ -84,6 +86,8 @@ class TestOverTheWire:
         assert error.status == status
         assert error.engine == "openai:scripted"
         assert "secret" not in str(error)
+        assert error.fact.code.startswith("llm.")
+        assert detect_language(error.wording(Language.CHINESE).what) == "zh-CN"
 
     async def test_how_long_to_wait(self) -> None:
         assert (await failure(Reply.rate_limited("7"))).retry_after == 7

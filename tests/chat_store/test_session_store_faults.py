@@ -20,6 +20,7 @@ from qiusuo.chat.sessions.session import new_id
 from qiusuo.chat.sessions.store import Address, open_store
 from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.errors import ConfigurationError, SearchError, Unavailable
+from qiusuo.words import Language
 from tests.support.postgres_process import PostgresProcess, with_postgres
 
 HUSH = "hushhush"
@@ -32,7 +33,8 @@ async def failure_of(store: SqlSessionStore, kind: type[SearchError]) -> str:
             await store.create("ada")
     finally:
         await store.aclose()
-    assert caught.value.fix
+    assert caught.value.fact.code.startswith("store.")
+    assert all(caught.value.wording(language).fix for language in Language)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert HUSH not in repr(caught.value) + str(caught.value)
@@ -90,7 +92,8 @@ class TestAddresses:
     def test_what_cannot_be_used_is_not_quoted(self, url: str) -> None:
         with pytest.raises(ConfigurationError) as caught:
             open_store(url)
-        assert caught.value.fix
+        assert caught.value.fact.code.startswith("store.")
+    assert all(caught.value.wording(language).fix for language in Language)
         assert HUSH not in str(caught.value)
 
     @pytest.mark.parametrize(

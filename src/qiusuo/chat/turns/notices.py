@@ -124,7 +124,7 @@ def search_code(error: SearchError) -> str:
     decisive = _decisive(error)
     outcome = decisive[0].outcome if decisive else error.outcome
     facts = [attempt.fact for attempt in decisive if attempt.fact] if decisive else [error.fact]
-    if outcome is Outcome.UNAVAILABLE and any(part.code in _NETWORK for fact in facts for part in _within(fact)):
+    if any(part.code in _NETWORK for fact in facts for part in _within(fact)):
         return "search_network"
     return _OUTCOMES.get(outcome, "search_unavailable")
 
