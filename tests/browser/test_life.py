@@ -80,14 +80,14 @@ async def test_page_that_never_loads(server: ProviderServer, browser: Browser) -
     with pytest.raises(SearchTimeout) as caught:
         await engine.search(X, 10)
     assert 4.9 < time.monotonic() - started < 6
-    assert caught.value.message == f"no answer from 127.0.0.1:{server.port} within 5 s."
+    assert caught.value.message == f"No answer from 127.0.0.1:{server.port} within 5 s."
 
 
 async def test_all_pages_busy_is_named(server: ProviderServer, browser: Browser) -> None:
     server.fault = Fault.HANG
     hanging = [asyncio.create_task(google(server, browser, 3.0).search(X, 10)) for _ in range(3)]
     await asyncio.sleep(0.3)
-    with pytest.raises(SearchTimeout, match=r"none of the browser's 3 pages became free within 0\.5 s"):
+    with pytest.raises(SearchTimeout, match=r"None of the browser's 3 pages became free within 0\.5 s"):
         await google(server, browser, 0.5).search(X, 10)
     for task in hanging:
         task.cancel()

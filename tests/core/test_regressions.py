@@ -30,6 +30,7 @@ from qiusuo.testing.providers.tavily import Tavily
 from qiusuo.text import clean
 from qiusuo.tools.plain import SearchArguments
 from qiusuo.tools.render import results_text
+from qiusuo.words import said
 
 Work = Callable[[], Awaitable[Any]]
 
@@ -215,7 +216,7 @@ class TestErrors:
         assert len(depths) == 1
 
     def test_every_error_travels_between_processes(self) -> None:
-        attempts = [Attempt("a", Outcome.QUOTA, 1, "why", "fix", 7.0)]
+        attempts = [Attempt("a", Outcome.QUOTA, 1, said("why"), said("fix"), 7.0)]
         error = pickle.loads(pickle.dumps(AllEnginesFailed.from_attempts(attempts)))  # noqa: S301 - our own
         assert error.attempts == tuple(attempts)
         assert error.retry_after == 7

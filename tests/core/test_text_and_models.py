@@ -34,7 +34,7 @@ from qiusuo.text import (
     truncate,
     visible,
 )
-from qiusuo.words import said
+from qiusuo.words import Fact, said
 
 # Letters with exactly one form in either case, and everything without case: there upper case changes nothing else.
 PLAIN_CASE = st.text(
@@ -270,16 +270,18 @@ ITEMS = st.builds(
     score=st.none() | st.floats(allow_nan=False, allow_infinity=False),
     engines=st.lists(WORDS).map(tuple),
 )
+FACTS = st.builds(said, WORDS) | st.builds(Fact, st.just("engine.ignored"), features=st.lists(WORDS, min_size=1))
 ATTEMPTS = st.builds(
     Attempt,
     engine=WORDS,
     outcome=st.sampled_from(Outcome),
     ms=st.integers(0, 10**6),
-    reason=st.just("") | WORDS,
-    fix=st.just("") | WORDS,
+    fact=st.none() | FACTS,
+    remedy=st.none() | FACTS,
     retry_after=st.none() | st.integers(0, 864000).map(lambda tenths: tenths / 10),
     skipped=st.booleans(),
-    notes=st.lists(WORDS).map(tuple),
+    notes=st.lists(FACTS).map(tuple),
+    commands=st.lists(WORDS).map(tuple),
 )
 RESPONSES = st.builds(
     SearchResponse,

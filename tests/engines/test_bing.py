@@ -21,6 +21,7 @@ from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EXPECTED, QUERIES, EngineConformance, assert_no_secret, close_engine
 from qiusuo.testing.providers.bing import WebIQ
 from qiusuo.testing.providers.serpapi import SerpApi
+from qiusuo.words import Fact
 
 RETIRED = ("BING_API_KEY", "BING_SEARCH_V7_SUBSCRIPTION_KEY", "BING_SUBSCRIPTION_KEY")
 
@@ -124,14 +125,14 @@ class TestBing(EngineConformance):
         engine = BingEngine("k")
         many = tuple(f"site{number}.cn" for number in range(11))
         assert engine.notes(Query("x" * 2000, freshness=Freshness.DAY, exclude_domains=many), 60) == (
-            "ignored: freshness",
-            "query shortened to 1000 characters",
-            "at most 50 results",
-            "only the first 10 domains of a filter are used",
+            Fact("engine.ignored", features=["freshness"]),
+            Fact("engine.shortened", count=1000),
+            Fact("engine.at_most", count=50),
+            Fact("engine.first_domains", count=10),
         )
         assert engine.notes(Query("x", type=SearchType.NEWS, language="yue"), 60) == (
-            "at most 20 news results",
-            "ignored: language, Web IQ wants one of two letters",
+            Fact("bing.at_most_news", count=20),
+            Fact("bing.two_letters"),
         )
         assert engine.notes(Query("x", type=SearchType.NEWS, language="en"), 20) == ()
 
@@ -172,7 +173,7 @@ class TestBingThroughSerpApi:
         await close_engine(engine)
         assert isinstance(results, EngineResults)
         assert len(results) == 10
-        assert "page 2 is missing" in results.notes[0]
+        assert (results.notes[0].code, results.notes[0].values["page"]) == ("engine.page_missing", 2)
 
     @pytest.mark.parametrize("fault", [Fault.AUTH, Fault.QUOTA, Fault.RATE_LIMITED, Fault.SERVER_ERROR, Fault.RESET])
     async def test_failures_are_bings_too(
@@ -192,9 +193,9 @@ class TestBingThroughSerpApi:
         assert engine.joins is Joins.NAMED
         assert BingEngine.joins is Joins.CONFIGURED
         assert engine.notes(Query("x", type=SearchType.NEWS, freshness=Freshness.DAY), 40) == (
-            "asked through SerpApi",
-            "ignored: news",
-            "at most 30 results",
+            Fact("bing.through_serpapi"),
+            Fact("engine.ignored", features=["news"]),
+            Fact("engine.at_most", count=30),
         )
         await close_engine(engine)
 

@@ -15,6 +15,7 @@ from qiusuo.models import Freshness, Outcome, Query, SearchType
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EngineConformance
 from qiusuo.testing.providers.bocha import Bocha
+from qiusuo.words import Fact
 
 ERRORS: dict[int, type[EngineError]] = {
     400: RequestRejected,
@@ -85,7 +86,7 @@ class TestBocha(EngineConformance):
         self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(server.provider, "answer", lambda _: Answer({"code": "403", "message": "money"}, 400))
-        with pytest.raises(QuotaExceeded, match=r"money Top up at https://open\.bocha\.cn"):
+        with pytest.raises(QuotaExceeded, match=r"money\. Top up at https://open\.bocha\.cn"):
             await self.run(server, Query("x"))
 
     async def test_a_status_counts_where_the_code_says_success(
@@ -138,7 +139,7 @@ class TestBocha(EngineConformance):
         many = tuple(f"site{number}.cn" for number in range(21))
         query = Query("x", type=SearchType.NEWS, language="zh-CN", region="CN", include_domains=many)
         assert BochaEngine("k").notes(query, 60) == (
-            "ignored: news, language, region",
-            "at most 50 results",
-            "only the first 20 domains of a filter are used",
+            Fact("engine.ignored", features=["news", "language", "region"]),
+            Fact("engine.at_most", count=50),
+            Fact("engine.first_domains", count=20),
         )

@@ -13,6 +13,7 @@ from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EngineConformance
 from qiusuo.testing.providers.brave import Brave
+from qiusuo.words import Fact
 
 
 class TestBrave(EngineConformance):
@@ -109,7 +110,7 @@ class TestBrave(EngineConformance):
         assert len(await self.run(server, query)) == 10
         rules = server.seen[0].params["goggles"].splitlines()
         assert len(rules) == 1 + 100
-        assert BraveEngine("k").notes(query, 10) == ("only 100 domains sent",)
+        assert BraveEngine("k").notes(query, 10) == (Fact("engine.domains_sent", count=100),)
 
     async def test_query_is_cut_to_400_characters_and_50_words(self, server: ProviderServer) -> None:
         await self.run(server, Query("ab " * 60))
@@ -123,7 +124,7 @@ class TestBrave(EngineConformance):
         server.provider.altered = "artificial <b>intelligence</b>"
         results = await self.run(server, Query("artifical inteligence"))
         assert isinstance(results, EngineResults)
-        assert results.notes == ("searched for: artificial intelligence",)
+        assert results.notes == (Fact("engine.searched_for", query="artificial intelligence"),)
 
     @pytest.mark.parametrize(
         "body",
@@ -209,11 +210,11 @@ class TestBrave(EngineConformance):
         engine = BraveEngine("k")
         query = Query("x " * 60, language="el", region="SG", freshness=Freshness.HOUR, type=SearchType.NEWS)
         assert engine.notes(query, 50) == (
-            "query shortened to 99 characters",
-            "at most 20 results",
-            "ignored: language el",
-            "ignored: region SG",
-            "freshness: a day instead of an hour",
+            Fact("engine.shortened", count=99),
+            Fact("engine.at_most", count=20),
+            Fact("engine.language_ignored", language="el"),
+            Fact("engine.region_ignored", region="SG"),
+            Fact("engine.day_for_hour"),
         )
         assert engine.notes(Query("x", language="zh-CN", region="CN", freshness=Freshness.DAY), 20) == ()
 

@@ -28,12 +28,13 @@ from qiusuo.models import Freshness, Outcome, Query, SearchResultItem, SearchTyp
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EngineConformance
 from qiusuo.testing.providers.ddgs import DuckDuckGo
+from qiusuo.words import Fact
 
 REAL_PAGES = Path(__file__).parents[3] / "shared" / "serp"
 NEWS = Query("elections", type=SearchType.NEWS)
 
 
-def notes_of(results: list[SearchResultItem]) -> tuple[str, ...]:
+def notes_of(results: list[SearchResultItem]) -> tuple[Fact, ...]:
     assert isinstance(results, EngineResults)
     return results.notes
 
@@ -150,8 +151,8 @@ class TestDdgs(EngineConformance):
         results = await self.run(server, Query("x"), 25)
         assert len(results) == 10
         (note,) = notes_of(results)
-        assert note.startswith("page 2 failed: ")
-        assert "bot" in note
+        assert (note.code, note.values["page"]) == ("engine.page_missing", 2)
+        assert note.values["reason"].code == "engine.blocked"
 
     async def test_all_pages_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW
@@ -160,7 +161,8 @@ class TestDdgs(EngineConformance):
         results = await self.run(server, Query("x"), 25, timeout=1.1)
         assert time.monotonic() - started < 1.8
         assert len(results) == 10
-        assert notes_of(results) == (f"page 2 failed: no answer from 127.0.0.1:{server.port} within 1.1 s.",)
+        late = Fact("http.timeout_answer", host=f"127.0.0.1:{server.port}", seconds=1.1)
+        assert notes_of(results) == (Fact("engine.page_missing", page=2, reason=late),)
 
     async def test_both_requests_for_news_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW

@@ -18,6 +18,7 @@ from qiusuo.models import Freshness, Query, SearchResultItem, SearchType
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EngineConformance, close_engine
 from qiusuo.testing.providers.exa import Exa
+from qiusuo.words import Fact, said
 
 A, B, MISSING = "https://a.example.com/1", "https://b.example.com", "https://c.example.com/missing"
 
@@ -167,7 +168,7 @@ class TestExa(EngineConformance):
         server.provider.notices = ("Too few results: the domain filter was relaxed.",)
         results = await self.run(server, Query("x", include_domains=("example.com",)))
         assert isinstance(results, EngineResults)
-        assert results.notes == server.provider.notices
+        assert results.notes == tuple(map(said, server.provider.notices))
 
     @pytest.mark.parametrize("odd", [None, 7, {}, ["text"], [{"code": "X"}], [None]])
     async def test_notices_in_no_shape_do_no_harm(
@@ -190,7 +191,10 @@ class TestExa(EngineConformance):
 
     def test_options_that_exa_lacks_are_reported(self) -> None:
         engine = ExaEngine("k")
-        assert engine.notes(Query("x", language="zh-CN"), 101) == ("ignored: language", "at most 100 results")
+        assert engine.notes(Query("x", language="zh-CN"), 101) == (
+            Fact("engine.ignored", features=["language"]),
+            Fact("engine.at_most", count=100),
+        )
         assert engine.notes(Query("x", type=SearchType.NEWS, region="CN", freshness=Freshness.HOUR), 100) == ()
 
 

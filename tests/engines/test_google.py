@@ -11,6 +11,7 @@ from qiusuo.http import HttpClient
 from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.google import Google
+from qiusuo.words import Fact
 from tests.support.chromium import BrowserConformance, always
 
 
@@ -75,7 +76,7 @@ class TestGoogle(BrowserConformance):
         results = await self.run(server, Query("x"), 25)
         assert len(results) == 10
         assert isinstance(results, EngineResults)
-        assert "CAPTCHA" in results.notes[0]
+        assert results.notes[0].values["reason"] == Fact("google.captcha")
 
     @pytest.mark.parametrize(
         ("answer", "error", "word"),

@@ -13,6 +13,7 @@ from qiusuo.models import Freshness, Query, SearchResultItem, SearchType
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EngineConformance
 from qiusuo.testing.providers.perplexity import Perplexity
+from qiusuo.words import Fact
 
 
 class TestPerplexity(EngineConformance):
@@ -81,13 +82,13 @@ class TestPerplexity(EngineConformance):
         await self.run(server, query)
         assert server.seen[0].json["search_domain_filter"] == ["gov.cn"]
         (note,) = PerplexityEngine("k").notes(query, 10)
-        assert note.startswith("ignored: exclude_domains")
+        assert note == Fact("perplexity.one_kind_of_filter")
 
     async def test_twenty_domains_at_most(self, server: ProviderServer) -> None:
         query = Query("x", exclude_domains=tuple(f"site{number}.example.com" for number in range(21)))
         await self.run(server, query)
         assert len(server.seen[0].json["search_domain_filter"]) == 20
-        assert PerplexityEngine("k").notes(query, 10) == ("only 20 domains sent",)
+        assert PerplexityEngine("k").notes(query, 10) == (Fact("engine.domains_sent", count=20),)
 
     async def test_nested_lists_of_results(self, server: ProviderServer) -> None:
         flat = await self.run(server, Query("x"), 5)
@@ -156,8 +157,8 @@ class TestPerplexity(EngineConformance):
     def test_options_that_perplexity_lacks_are_reported(self) -> None:
         engine = PerplexityEngine("k")
         assert engine.notes(Query("x", type=SearchType.NEWS, language="yue"), 21) == (
-            "ignored: news",
-            "at most 20 results",
-            "ignored: language yue",
+            Fact("engine.ignored", features=["news"]),
+            Fact("engine.at_most", count=20),
+            Fact("engine.language_ignored", language="yue"),
         )
         assert engine.notes(Query("x", language="zh-CN", region="CN", freshness=Freshness.HOUR), 20) == ()

@@ -13,6 +13,7 @@ from qiusuo.engines.base import EngineResults
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.errors import ApiDisabled, Blocked, EngineError, RequestRejected, SearchTimeout, Unavailable
 from qiusuo.models import Freshness, Query, SearchResultItem, SearchType
+from qiusuo.words import Fact
 from tests.support.searxng_process import ENGINE_TIMEOUT, MISSING, PYTHON, LocalWeb, searxng, wait_until_up
 
 pytestmark = [
@@ -57,7 +58,7 @@ async def engine(real: Real) -> AsyncIterator[SearxngEngine]:
     await engine.aclose()
 
 
-def notes_of(results: list[SearchResultItem]) -> tuple[str, ...]:
+def notes_of(results: list[SearchResultItem]) -> tuple[Fact, ...]:
     assert isinstance(results, EngineResults)
     return results.notes
 
@@ -153,7 +154,8 @@ async def test_json_off_is_disabled_and_names_the_setting(real: Real) -> None:
         await engine.search(Query("x"), 5)
     await engine.aclose()
     assert caught.value.status == 403
-    assert "Add json to search.formats in its settings.yml" in caught.value.fix
+    assert caught.value.fact == Fact("searxng.json_off", address=real.html_only)
+    assert "Add json to search.formats" in caught.value.fix
     assert real.web.asked == []
 
 
@@ -193,14 +195,14 @@ async def test_one_silent_engine_is_a_note(engine: SearxngEngine, real: Real) ->
     real.web.trouble = {"page": 403}
     results = await engine.search(Query("x"), 5)
     assert len(results) == 5
-    assert notes_of(results) == ("did not answer: local page (access denied)",)
+    assert notes_of(results) == (Fact("searxng.did_not_answer", engines=["local page (access denied)"]),)
 
 
 async def test_own_timeout_names_the_seconds(real: Real) -> None:
     real.web.trouble = {"json": "late", "page": "late"}
     engine = SearxngEngine(base_url=real.url, timeout=0.3)
     started = time.monotonic()
-    with pytest.raises(SearchTimeout, match=r"within 0\.3 s"):
+    with pytest.raises(SearchTimeout, match=r"> 0\.3 s"):
         await engine.search(Query("x"), 5)
     await engine.aclose()
     assert time.monotonic() - started < ENGINE_TIMEOUT

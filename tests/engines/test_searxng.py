@@ -13,11 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions, EngineResults, Joins
 from qiusuo.engines.searxng import SearxngEngine, plain_words, searxng_language
 from qiusuo.errors import (
+    AllEnginesFailed,
     ApiDisabled,
     AuthFailed,
+    BadResponse,
     Blocked,
     ConfigurationError,
     EngineError,
@@ -26,10 +29,13 @@ from qiusuo.errors import (
     Unavailable,
 )
 from qiusuo.http import HttpClient
+from qiusuo.kit.commands import KitCommands
 from qiusuo.models import Freshness, Outcome, Query, SearchResultItem, SearchType
+from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
 from qiusuo.testing.conformance import EngineConformance, close_engine
 from qiusuo.testing.providers.searxng import Searxng
+from qiusuo.words import Fact, Language
 
 PASSWORD = "s3cret-pass"
 
@@ -39,9 +45,14 @@ def provider_of(server: ProviderServer) -> Searxng:
     return server.provider
 
 
-def notes_of(results: list[SearchResultItem]) -> tuple[str, ...]:
+def notes_of(results: list[SearchResultItem]) -> tuple[Fact, ...]:
     assert isinstance(results, EngineResults)
     return results.notes
+
+
+def _without_server(value: object) -> object:
+    # The loopback server names itself.
+    return tuple(part for part in value if "Python" not in part) if isinstance(value, tuple) else value
 
 
 class TestSearxng(EngineConformance):
@@ -96,9 +107,16 @@ class TestSearxng(EngineConformance):
         assert len(await self.run(server, Query("x"), 30)) == 10
         assert len(server.seen) == 2
 
-    @pytest.mark.parametrize("broken", [Answer("", 500), Answer({"results": 7}), Answer("<html>")])
+    @pytest.mark.parametrize(
+        ("broken", "code"),
+        [
+            (Answer("", 500), "searxng.broken"),
+            (Answer({"results": 7}), "searxng.other_service"),
+            (Answer("<html>"), "searxng.other_service"),
+        ],
+    )
     async def test_failing_later_page_keeps_the_first(
-        self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch, broken: Answer
+        self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch, broken: Answer, code: str
     ) -> None:
         answer = server.provider.answer
         monkeypatch.setattr(
@@ -106,7 +124,9 @@ class TestSearxng(EngineConformance):
         )
         results = await self.run(server, Query("x"), 30)
         assert len(results) == 10
-        assert notes_of(results)[0].startswith("page 2 failed: ")
+        (note,) = notes_of(results)
+        assert (note.code, note.values["page"]) == ("engine.page_missing", 2)
+        assert note.values["reason"].code == code
 
     async def test_all_pages_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW
@@ -115,12 +135,14 @@ class TestSearxng(EngineConformance):
         results = await self.run(server, Query("x"), 30, timeout=1.0)
         assert time.monotonic() - started < 1.8
         assert len(results) == 10
-        assert notes_of(results) == ("page 2 failed: no time left.",)
+        assert notes_of(results) == (Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")),)
 
     async def test_some_silent_engines_are_a_note(self, server: ProviderServer) -> None:
         provider_of(server).unresponsive = (("google", "Suspended: CAPTCHA"), ("bing", "timeout"))
         results = await self.run(server, Query("x"))
-        assert notes_of(results) == ("did not answer: google (Suspended: CAPTCHA), bing (timeout)",)
+        (note,) = notes_of(results)
+        assert note.text() == "Did not answer: google (Suspended: CAPTCHA), bing (timeout)"
+        assert note.text(Language.CHINESE) == "没有应答：google (Suspended: CAPTCHA)、bing (timeout)"
 
     @pytest.mark.parametrize(
         ("silent", "error"),
@@ -146,19 +168,27 @@ class TestSearxng(EngineConformance):
     async def test_many_silent_engines_are_not_all_named(self, server: ProviderServer) -> None:
         provider_of(server).unresponsive = tuple((f"engine{number}", "timeout") for number in range(50))
         (note,) = notes_of(await self.run(server, Query("x")))
-        assert note.endswith("engine7 (timeout) and 42 more")
+        assert note.text().endswith("engine7 (timeout) and 42 more")
+        assert note.text(Language.CHINESE).endswith("engine7 (timeout) 等，另有 42 个")
 
     async def test_json_off_names_the_setting(self, server: ProviderServer) -> None:
         provider_of(server).json_on = False
         with pytest.raises(ApiDisabled) as caught:
             await self.run(server, Query("x"))
-        assert "Add json to search.formats in its settings.yml" in caught.value.fix
-        assert "restart" in caught.value.fix
+        assert caught.value.fact == Fact("searxng.json_off", address=server.url)
+        assert caught.value.commands == KitCommands().for_fault(caught.value.fact)
+        assert "doctor --fix" in caught.value.commands[0]
+        for language in Language:
+            words = caught.value.wording(language)
+            assert "JSON" in words.what
+            assert "settings.yml" in words.why
+            assert "search.formats" in words.fix
 
     async def test_limiter_is_named(self, server: ProviderServer) -> None:
         server.fault = Fault.RATE_LIMITED
         with pytest.raises(RateLimited) as caught:
             await self.run(server, Query("x"))
+        assert caught.value.fact == Fact("searxng.limiter", address=server.url)
         assert "server.limiter: false" in caught.value.fix
         assert caught.value.retry_after == 7
 
@@ -166,9 +196,65 @@ class TestSearxng(EngineConformance):
         server.close()
         with pytest.raises(Unavailable) as caught:
             await self.run(server, Query("x"))
-        assert f"127.0.0.1:{server.port}" in caught.value.message
-        assert "qiusuo searxng up" in caught.value.fix
-        assert "set SEARXNG_URL" in caught.value.fix
+        assert caught.value.fact == Fact("searxng.refused", address=server.url)
+        assert any("qiusuo searxng up" in command for command in caught.value.commands)
+        for language in Language:
+            assert server.url in caught.value.wording(language).what
+
+    @pytest.mark.parametrize(
+        ("answer", "error", "fact"),
+        [
+            (
+                Answer("<title>Grafana</title>"),
+                BadResponse,
+                Fact("searxng.other_service", seen=["“Grafana”", "HTTP 200"]),
+            ),
+            (Answer({"engines": 1}), BadResponse, Fact("searxng.other_service", seen=["HTTP 200"])),
+            (Answer("", 404), BadResponse, Fact("searxng.other_service", seen=["HTTP 404"])),
+            (
+                Answer("", 301, {"Location": "https://me:pw@search.example.org/search?q=x"}),
+                BadResponse,
+                Fact("searxng.redirect", target="https://search.example.org"),
+            ),
+            (Answer({"error": "login"}, 401), AuthFailed, Fact("searxng.login", status=401)),
+            (Answer("<html>", 502), Unavailable, Fact("searxng.broken", message=["HTTP 502"])),
+        ],
+    )
+    async def test_what_else_answers_is_told_as_the_doctor_does(
+        self,
+        server: ProviderServer,
+        monkeypatch: pytest.MonkeyPatch,
+        answer: Answer,
+        error: type[EngineError],
+        fact: Fact,
+    ) -> None:
+        monkeypatch.setattr(server.provider, "answer", lambda _: answer)
+        with pytest.raises(error) as caught:
+            await self.run(server, Query("x"))
+        told = caught.value.fact
+        values = {name: _without_server(value) for name, value in told.values.items()}
+        assert (told.code, values) == (fact.code, {**fact.values, "address": server.url})
+        assert caught.value.commands == KitCommands().for_fault(told)
+
+    async def test_an_unknown_host_is_told(self) -> None:
+        engine = SearxngEngine(base_url="http://searxng.invalid:8888")
+        with pytest.raises(Unavailable) as caught:
+            await engine.search(Query("x"), 1)
+        await engine.aclose()
+        assert caught.value.fact.code == "searxng.dns"
+        assert caught.value.commands == ("export SEARXNG_URL=http://localhost:8888",)
+
+    async def test_silence_is_a_slow_searxng(self, server: ProviderServer) -> None:
+        server.fault = Fault.HANG
+        with pytest.raises(SearchTimeout) as caught:
+            await self.run(server, Query("x"), timeout=0.3)
+        assert caught.value.fact == Fact("searxng.slow", address=server.url, seconds="> 0.3", timeout="0.3")
+        async with SearchService([self.make_engine(server)], Settings.load(timeout=0.3)) as service:
+            with pytest.raises(AllEnginesFailed) as failed:
+                await service.asearch("x")
+        (attempt,) = failed.value.attempts
+        assert attempt.fact == caught.value.fact
+        assert attempt.commands == failed.value.commands == KitCommands().for_fault(caught.value.fact)
 
     async def test_server_error_does_not_tell_to_start_it(self, server: ProviderServer) -> None:
         server.fault = Fault.SERVER_ERROR
@@ -302,11 +388,11 @@ def test_language_is_one_that_searxng_takes(language: str | None, region: str | 
 def test_what_cannot_be_honoured_is_noted() -> None:
     engine = SearxngEngine()
     assert engine.notes(Query("x", language="zh-CN", region="CN"), 10) == ()
-    assert engine.notes(Query("x", region="CN"), 10) == ("ignored: region (needs a language)",)
-    assert engine.notes(Query("x", language="english"), 10) == ("language not known to SearXNG",)
+    assert engine.notes(Query("x", region="CN"), 10) == (Fact("searxng.region_alone"),)
+    assert engine.notes(Query("x", language="english"), 10) == (Fact("searxng.unknown_language"),)
     assert engine.notes(Query("!images x"), 99) == (
-        "at most 50 results",
-        "SearXNG commands in the query taken as plain words",
+        Fact("engine.at_most", count=50),
+        Fact("searxng.plain_words"),
     )
 
 

@@ -18,6 +18,7 @@ from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.conformance import EngineConformance, assert_no_secret, close_engine
 from qiusuo.testing.providers.serpapi import SerpApi
+from qiusuo.words import Fact
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -134,8 +135,8 @@ class TestSerpApiGoogle(EngineConformance):
         assert len(results) == 10
         assert isinstance(results, EngineResults)
         (note,) = results.notes
-        assert note.startswith("page 2 is missing: ")
-        assert said in note
+        assert (note.code, note.values["page"]) == ("engine.page_missing", 2)
+        assert said in str(note)
 
     async def test_all_pages_together_take_no_longer_than_the_timeout(self, server: ProviderServer) -> None:
         server.fault, server.hold = Fault.SLOW, 0.4
@@ -144,7 +145,7 @@ class TestSerpApiGoogle(EngineConformance):
         assert asyncio.get_running_loop().time() - started < 1
         assert len(results) == 10
         assert isinstance(results, EngineResults)
-        assert results.notes == ("page 2 is missing: no time was left for it.",)
+        assert results.notes == (Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")),)
 
     async def test_one_unreadable_row_is_noted(self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [{"title": "no address"}, {"title": "a", "link": "https://site1.example.com"}]
@@ -152,7 +153,7 @@ class TestSerpApiGoogle(EngineConformance):
         monkeypatch.setattr(server.provider, "answer", lambda _: Answer(body))
         results = await self.run(server, Query("x"))
         assert isinstance(results, EngineResults)
-        assert (len(results), results.notes) == (1, ("1 unreadable results skipped",))
+        assert (len(results), results.notes) == (1, (Fact("engine.unreadable", count=1),))
 
     @pytest.mark.parametrize(
         "body",
@@ -194,8 +195,8 @@ class TestSerpApiGoogle(EngineConformance):
         answer_page(server, monkeypatch, 2, Answer({"error": f"bad: api_key={server.key}"}, 400))
         results = await self.run(server, Query("x"), 20)
         assert isinstance(results, EngineResults)
-        assert "api_key=***" in results.notes[0]
-        assert server.key not in results.notes[0]
+        assert "api_key=***" in str(results.notes[0])
+        assert server.key not in repr(results.notes[0])
         assert server.key not in caplog.text
 
     @pytest.mark.parametrize("key", ["0123456789abcdef", "a+b/c=d&e f;g%h"])
@@ -210,7 +211,7 @@ class TestSerpApiGoogle(EngineConformance):
 
         async with await asyncio.start_server(not_http, "127.0.0.1", 0) as listener:
             engine = SerpApiEngine(key, base_url=f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}")
-            with pytest.raises(Unavailable, match="the connection to") as caught:
+            with pytest.raises(Unavailable, match="The connection to") as caught:
                 await engine.search(Query("x"), 10)
             await close_engine(engine)
         assert_no_secret(key, caught.value, caplog)
@@ -223,8 +224,8 @@ class TestSerpApiGoogle(EngineConformance):
         assert engine.notes(query, 30) == ()
         many = tuple(f"site{number}.cn" for number in range(11))
         assert engine.notes(Query("x", include_domains=many), 31) == (
-            "at most 30 results",
-            "only the first 10 domains of a filter are used",
+            Fact("engine.at_most", count=30),
+            Fact("engine.first_domains", count=10),
         )
 
 
@@ -273,7 +274,7 @@ class TestSerpApiBing(EngineConformance):
         params = server.seen[0].params
         assert {name: params[name] for name in ("mkt", "cc") if name in params} == place
         engine = SerpApiBingEngine("k")
-        noted = any("language" in note for note in engine.notes(query, 10))
+        noted = Fact("serpapi.bing_language") in engine.notes(query, 10)
         assert noted == (language is not None and "mkt" not in place)
 
     async def test_pages_start_at_the_next_result(self, server: ProviderServer) -> None:
@@ -281,7 +282,9 @@ class TestSerpApiBing(EngineConformance):
         assert [seen.params.get("first") for seen in server.seen] == [None, "11", "21"]
 
     def test_news_are_not_honoured(self) -> None:
-        assert SerpApiBingEngine("k").notes(Query("x", type=SearchType.NEWS), 5) == ("ignored: news",)
+        assert SerpApiBingEngine("k").notes(Query("x", type=SearchType.NEWS), 5) == (
+            Fact("engine.ignored", features=["news"]),
+        )
 
 
 class TestSerpApiBaidu(EngineConformance):
@@ -363,7 +366,7 @@ class TestSerpApiBaidu(EngineConformance):
 
     def test_options_that_baidu_lacks_are_reported(self) -> None:
         notes = SerpApiBaiduEngine("k").notes(Query("x", type=SearchType.NEWS, region="CN"), 60)
-        assert notes == ("ignored: news, region", "at most 50 results")
+        assert notes == (Fact("engine.ignored", features=["news", "region"]), Fact("engine.at_most", count=50))
 
 
 def test_bing_and_baidu_join_only_when_named_and_share_the_key() -> None:

@@ -13,6 +13,7 @@ from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.conformance import EngineConformance
 from qiusuo.testing.providers.tavily import Tavily
+from qiusuo.words import Fact
 
 
 class TestTavily(EngineConformance):
@@ -78,7 +79,7 @@ class TestTavily(EngineConformance):
     def test_options_that_tavily_lacks_are_reported(self) -> None:
         engine = TavilyEngine("k")
         assert engine.notes(Query("x" * 500, language="zh-CN"), 50) == (
-            "ignored: language",
-            "query shortened to 400 characters",
-            "at most 20 results",
+            Fact("engine.ignored", features=["language"]),
+            Fact("engine.shortened", count=400),
+            Fact("engine.at_most", count=20),
         )

@@ -16,6 +16,7 @@ from qiusuo.models import Freshness, Query, SearchType
 from qiusuo.testing import Answer, ProviderServer
 from qiusuo.testing.conformance import EngineConformance, close_engine
 from qiusuo.testing.providers.zhipu import Zhipu
+from qiusuo.words import Fact
 
 
 class TestZhipu(EngineConformance):
@@ -124,12 +125,12 @@ class TestZhipu(EngineConformance):
         assert server.seen[0].json["search_domain_filter"] == "gov.cn"
         assert "search_domain_filter" not in server.seen[1].json
         assert ZhipuEngine("k").notes(one, 10) == ()
-        assert ZhipuEngine("k").notes(several, 10) == ("ignored: include_domains, Zhipu takes a single one",)
+        assert ZhipuEngine("k").notes(several, 10) == (Fact("zhipu.one_domain"),)
 
     def test_options_that_zhipu_lacks_are_reported(self) -> None:
         query = Query("求" * 71, type=SearchType.NEWS, language="zh-CN", region="CN", exclude_domains=("a.cn",))
         assert ZhipuEngine("k").notes(query, 60) == (
-            "ignored: news, language, region, exclude_domains",
-            "query shortened to 70 characters",
-            "at most 50 results",
+            Fact("engine.ignored", features=["news", "language", "region", "exclude_domains"]),
+            Fact("engine.shortened", count=70),
+            Fact("engine.at_most", count=50),
         )

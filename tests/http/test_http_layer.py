@@ -30,6 +30,7 @@ from qiusuo.errors import (
 from qiusuo.http import Endpoint, HttpClient
 from qiusuo.testing import Answer, Provider, ProviderServer, Seen
 from qiusuo.testing.server import Handler, listening
+from qiusuo.words import Fact, Language
 
 SECRET = "sk-0123456789-secret"
 
@@ -185,7 +186,7 @@ class TestTime:
             return web.Response()
 
         async with serving(hang) as url, door(url, timeout=0.15) as endpoint:
-            with pytest.raises(SearchTimeout, match=r"no answer from 127\.0\.0\.1:\d+ within 0\.15 s\."):
+            with pytest.raises(SearchTimeout, match=r"No answer from 127\.0\.0\.1:\d+ within 0\.15 s\."):
                 await endpoint.get("/")
 
     async def test_a_body_that_stalls_is_a_timeout_too(self) -> None:
@@ -197,7 +198,7 @@ class TestTime:
             return response
 
         async with serving(stall) as url, door(url, timeout=0.15) as endpoint:
-            with pytest.raises(SearchTimeout, match=r"no answer .* within 0\.15 s"):
+            with pytest.raises(SearchTimeout, match=r"No answer .* within 0\.15 s"):
                 await endpoint.get("/")
 
     async def test_a_host_that_does_not_take_the_connection_is_told_apart(self) -> None:
@@ -210,7 +211,7 @@ class TestTime:
                     waiting.connect(full.getsockname())
             url = f"http://127.0.0.1:{full.getsockname()[1]}"
             async with door(url, connect_timeout=0.15) as endpoint:
-                with pytest.raises(SearchTimeout, match=r"no connection to 127\.0\.0\.1:\d+ within 0\.15 s\."):
+                with pytest.raises(SearchTimeout, match=r"No connection to 127\.0\.0\.1:\d+ within 0\.15 s\."):
                     await endpoint.get("/")
             async with door(url, timeout=0.1) as endpoint:
                 with pytest.raises(SearchTimeout, match=r"within 0\.1 s\."):
@@ -221,12 +222,14 @@ class TestTime:
             free.bind(("127.0.0.1", 0))
             url = f"http://127.0.0.1:{free.getsockname()[1]}"
             async with door(url) as endpoint:
-                with pytest.raises(Unavailable, match="cannot connect to 127") as caught:
+                with pytest.raises(Unavailable, match="refuses the connection") as caught:
                     await endpoint.get("/")
+        assert caught.value.fact.code == "http.refused"
         assert caught.value.fix
         async with door("http://nowhere.invalid") as endpoint:
-            with pytest.raises(Unavailable, match=r"the name nowhere\.invalid cannot be resolved"):
+            with pytest.raises(Unavailable, match=r"The name nowhere\.invalid cannot be resolved") as caught:
                 await endpoint.get("/")
+        assert caught.value.fact == Fact("http.dns", host="nowhere.invalid")
 
 
 class TestRetryAfter:
@@ -262,6 +265,7 @@ class TestErrors:
         assert type(error) is kind
         assert error.status == status
         assert f"HTTP {status}): It is so." in error.message
+        assert f"HTTP {status}）：It is so." in error.wording(Language.CHINESE).what
 
     async def test_a_body_of_many_layers_does_no_harm(self, canned: ProviderServer) -> None:
         error = await failure_of(canned, Answer(b'{"error":' * 1000 + b'"x"' + b"}" * 1000, 500))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from qiusuo.errors import ConfigurationError, PageRefused
 from qiusuo.http.addresses import AddressKind, inner_address, kind_of
 from qiusuo.http.guard import FetchPolicy, Target, check_address, check_url, follow
+from qiusuo.words import Language
 from tests.support.url_tables import HOSTILE, ORDINARY
 
 
@@ -22,8 +23,9 @@ def test_the_table_is_long_enough() -> None:
 def test_hostile_url_is_refused_with_its_reason(url: str, reason: str) -> None:
     with pytest.raises(PageRefused) as caught:
         check_url(url, FetchPolicy())
-    assert reason in caught.value.message
-    assert caught.value.fix
+    assert reason.lower() in caught.value.message.lower()
+    for language in Language:
+        assert all(caught.value.wording(language)[part] for part in (0, 2))
 
 
 @pytest.mark.parametrize(("url", "canonical"), ORDINARY)
@@ -184,4 +186,5 @@ class TestRedirectTargets:
 
 
 def test_every_kind_of_address_is_described() -> None:
-    assert all(kind.value[0].islower() for kind in AddressKind)
+    for language in Language:
+        assert all(kind.fact.text(language) not in {"", kind.fact.code} for kind in AddressKind)

@@ -153,7 +153,7 @@ class TestNames:
         async with Site({"/": HELLO}) as site:
             names = Names({"rebind.example.com": [[PUBLIC], ["127.0.0.1"]]})
             policy = FetchPolicy(allowed_ports=frozenset({site.port}))
-            with pytest.raises(PageUnavailable, match="cannot connect") as caught:
+            with pytest.raises(PageUnavailable, match="refuses the connection") as caught:
                 await PageClient(policy, resolve=names).fetch(site.url("/", host="rebind.example.com"))
         assert names.asked == ["rebind.example.com"]
         assert dialled == [PUBLIC]

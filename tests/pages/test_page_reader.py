@@ -14,6 +14,7 @@ from qiusuo.http.guard import FetchPolicy
 from qiusuo.http.pages import RawPage
 from qiusuo.pages import Page, PageLink, PageReader
 from qiusuo.pages import reader as reader_module
+from qiusuo.words import Fact, said
 from tests.support.page_site import Names, Site, redirect, response
 
 PARAGRAPH = "国务院办公厅日前印发通知，就进一步做好有关工作作出部署，要求各地区各部门结合实际认真贯彻落实。"
@@ -94,7 +95,7 @@ class TestReader:
             site_name="S",
             links=(PageLink("https://example.com/c", "c"),),
             truncated=True,
-            notes=("n",),
+            notes=(said("n"),),
         )
         assert page.to_dict() == {
             "url": "https://example.com/a",
@@ -110,6 +111,7 @@ class TestReader:
             "author": "A B",
             "siteName": "S",
             "notes": ["n"],
+            "noted": [{"code": "said", "values": {"text": "n"}}],
         }
 
     async def test_long_text_is_cut_and_says_so(self) -> None:
@@ -125,11 +127,11 @@ class TestReader:
         async with Site({"/": answer}) as site, PageReader(site.policy()) as reader:
             page = await reader.read(site.url())
         assert page.text == ""
-        assert "scripts" in page.notes[0]
+        assert page.notes == (Fact("page_read.no_text"),)
 
     def test_a_step_down_to_http_has_a_note(self) -> None:
         raw = RawPage("https://a.example/", "http://a.example/", 200, "text/html", "", b"x", downgraded=True)
-        assert "https to http" in reader_module._notes(raw, "x")[0]
+        assert reader_module._notes(raw, "x") == [Fact("page_read.downgraded")]
 
     @pytest.mark.parametrize(
         ("content_type", "body", "text"),

@@ -101,7 +101,7 @@ class TestDeadline:
             elapsed = time.perf_counter() - started
             assert response.provider == "brave"
             assert 0.6 <= elapsed < 1.0
-            assert "no answer within 0.6 s" in response.attempts[0].reason
+            assert "0.6 s" in response.attempts[0].reason
 
     async def test_paid_engines_are_hedged_where_the_settings_say_so(self) -> None:
         async with World("tavily", "brave", hedge_delay=0.1, hedge_paid=True, timeout=3.0) as here:
@@ -115,7 +115,7 @@ class TestDeadline:
             here["searxng"].fault = Fault.HANG
             response = await here.service.asearch("x")
             assert response.provider == "tavily"
-            assert "no answer within 0.6 s" in response.attempts[0].reason
+            assert "0.6 s" in response.attempts[0].reason
 
     @pytest.mark.parametrize("names", [("searxng", "tavily", "brave"), ("tavily", "brave", "exa")])
     async def test_all_hang_ends_by_the_deadline_and_names_each(self, names: tuple[str, ...]) -> None:
@@ -154,7 +154,7 @@ class TestTheTimeOfOneEngine:
             with pytest.raises(AllEnginesFailed) as caught:
                 await here.service.asearch("x")
             [attempt] = caught.value.attempts
-            assert (attempt.outcome, attempt.reason) == (Outcome.TIMEOUT, "no answer within 0.2 s.")
+            assert (attempt.outcome, attempt.reason) == (Outcome.TIMEOUT, "No answer within 0.2 s.")
             assert not attempt.skipped
             task = asyncio.current_task()
             assert task is not None

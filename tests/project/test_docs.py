@@ -343,7 +343,8 @@ class TestExamples:
     def test_json_has_the_true_shape(self, page: str) -> None:
         ((_, text),) = blocks(page, "json")
         item = SearchResultItem("t", "https://example.com", "s", published_at="2026-10-02", score=1.0, engines=("x",))
-        attempt = Attempt("x", Outcome.OK, 1, Fact("http.slow_down"), retry_after=7.0)
+        paced = Fact("search.paced", seconds="7.0", engine="x")
+        attempt = Attempt("x", Outcome.RATE_LIMITED, 0, paced, retry_after=7.0, skipped=True)
         true = SearchResponse("q", (item,), "x", (attempt,)).to_dict()
         shown = json.loads(text)
         assert list(shown) == list(true)

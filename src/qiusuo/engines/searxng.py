@@ -178,7 +178,7 @@ class SearxngEngine(HttpEngine):
         return found
 
     def too_late(self, seconds: float) -> SearchTimeout:
-        fact = Fact("searxng.timeout", address=self._address, seconds=seconds)
+        fact = Fact("searxng.timeout", address=self._address, seconds=round(seconds, 1))
         return SearchTimeout(fact, engine=self.name, commands=_commands(fact))
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:  # noqa: ARG002 - its pages say little
@@ -194,10 +194,10 @@ class SearxngEngine(HttpEngine):
         try:
             reply = await self.endpoint.request("GET", path, params=params)
         except EngineError as error:
-            if error.status is None:
-                error.fact = fault_of_wire(error.fact, self._address, self.endpoint.client.connect_timeout)
-                error.commands = _commands(error.fact)
-            raise
+            if error.status is not None:  # classified already
+                raise
+            fact = fault_of_wire(error.fact, self._address, self.endpoint.client.connect_timeout)
+            raise self._fault(type(error), fact) from None
         try:
             return reply, self.endpoint.json_of(reply)
         except BadResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import socket
 from typing import Final
@@ -36,10 +37,14 @@ def connection_fact(error: aiohttp.ClientConnectorError, host: str) -> Fact:
         return Fact("http.dns", host=host)
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
         return Fact("http.tls", host=host, words=truncate(clean(str(error)), 300))
-    cause = error.os_error
-    if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return Fact("http.proxy_failed", host=host, words=cause.strerror or type(cause).__name__)
-    return Fact(connection_code(cause), host=host, words=cause.strerror or type(cause).__name__)
+    proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
+    code = "http.proxy_failed" if proxy else connection_code(error.os_error)
+    return Fact(code, host=host, words=words_of(error.os_error))
+
+
+def words_of(error: OSError) -> str:
+    """Return what the system says of an error; not the error's own text, which may name addresses."""
+    return os.strerror(error.errno) if error.errno else type(error).__name__
 
 
 def is_closed(error: Exception) -> bool:

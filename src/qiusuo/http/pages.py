@@ -8,7 +8,6 @@ check and use (DNS rebinding) cannot lead anywhere else, while TLS and the Host 
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import ssl
 import urllib.request
@@ -35,7 +34,7 @@ from qiusuo.errors import (
 )
 from qiusuo.http.addresses import Address
 from qiusuo.http.api import parse_retry_after, proxy_for
-from qiusuo.http.faults import connection_code
+from qiusuo.http.faults import connection_code, words_of
 from qiusuo.http.guard import FetchPolicy, Target, check_address, check_url, follow
 from qiusuo.http.unpack import ENCODINGS, Unpacker
 from qiusuo.text import clean, truncate
@@ -270,9 +269,7 @@ def _translated(host: str) -> Iterator[None]:
     except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError):
         raise PageUnavailable(Fact("page_read.certificate", host=host), fix=_OTHER_SOURCE) from None
     except aiohttp.ClientConnectorError as error:
-        number = error.os_error.errno
-        words = os.strerror(number) if number else type(error.os_error).__name__
-        failed = Fact(connection_code(error.os_error), host=host, words=words)
+        failed = Fact(connection_code(error.os_error), host=host, words=words_of(error.os_error))
         raise PageUnavailable(failed, fix=_connect_fix()) from None
     except aiohttp.ClientConnectionError:
         raise PageUnavailable(Fact("http.closed", host=host)) from None

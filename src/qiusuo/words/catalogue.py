@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from qiusuo.words.languages import Language
 
-PLUGINS: Final = "qiusuo.plugins"
-"""The group of entry points."""
+PLUGINS: Final = ("qiusuo.plugins", "qiusuo.engines")
+"""The groups of entry points whose packages may bring words."""
 _TEXTS: Final = Path(__file__).with_name("texts")
 _ABOUT: Final = frozenset({"docs_url", "guide"})
 """What an entry may have beside its sentences: where the thing itself is documented, and which page of our guide is."""
@@ -101,13 +101,13 @@ def _file(prefix: str) -> Mapping[str, Any]:
 def folders() -> tuple[Path, ...]:
     """Return where words are: our own first, so that no plug-in can change them."""
     found = [_TEXTS]
-    for point in importlib.metadata.entry_points(group=PLUGINS):
+    for point in (point for group in PLUGINS for point in importlib.metadata.entry_points(group=group)):
         try:
             spec = importlib.util.find_spec(point.module)
         except (ImportError, ValueError):
             continue  # a broken plug-in, which those who load plug-ins tell of
         if spec is not None and spec.origin:
             folder = Path(spec.origin).with_name("words")
-            if folder.is_dir():
+            if folder.is_dir() and folder not in found:
                 found.append(folder)
     return tuple(found)
