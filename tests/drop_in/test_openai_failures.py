@@ -20,7 +20,7 @@ from qiusuo.testing import Fault
 from qiusuo.web.app import create_app
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.openai.routes import openai_extension
-from tests.support.openai_world import ENGLISH, Served, content_of, serving, user
+from tests.support.openai_world import ENGLISH, QUESTION, Served, content_of, serving, user
 from tests.support.scripted_model import Ending, Gate, Reply
 
 MIB = 1024 * 1024
@@ -65,6 +65,27 @@ class TestFailures:
         assert caught.value.code == code
         assert caught.value.response.headers.get("retry-after") == ("7" if status == 429 else None)
         assert "模型" in caught.value.message or "回答" in caught.value.message  # in the language of the question
+
+    @pytest.mark.parametrize("stream", [False, True])
+    @pytest.mark.parametrize(
+        ("question", "wish", "words"),
+        [
+            (QUESTION, "", "模型密钥无效："),
+            (ENGLISH, "", "The model's key was refused: "),
+            (QUESTION, "en-US,en;q=0.9", "The model's key was refused: "),
+            (ENGLISH, "zh-CN", "模型密钥无效："),
+        ],
+    )
+    def test_the_language_of_the_client_goes_before_that_of_the_question(
+        self, shared: Served, question: str, wish: str, words: str, stream: bool
+    ) -> None:
+        shared.model.add(Reply.error(401, "Incorrect API key provided.", code="invalid_api_key"))
+        body = {"model": "qiusuo-chat", "messages": user(question), "stream": stream}
+        headers = {"Accept-Language": wish} if wish else {}
+        answer = shared.web.client.post("/v1/chat/completions", json=body, headers=headers)
+        error = answer.json()["error"]
+        assert error["message"].startswith(words)
+        assert (error["code"], error["qiusuo"]["code"]) == ("model_auth", "notice.model_auth")
 
     def test_one_that_says_nothing(self) -> None:
         with serving(Reply.hang(), Reply.hang(), model_timeout=0.3) as served:
@@ -208,7 +229,7 @@ class TestGuard:
         for method, path, status in (("GET", "/v1/chat/completions", 405), ("GET", "/v1/audio", 404)):
             answer = shared.web.client.request(method, path)
             assert answer.status_code == status
-            assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+            assert set(answer.json()["error"]) == {"message", "type", "param", "code", "qiusuo"}
 
 
 class TestHangUp:

@@ -46,7 +46,8 @@ class TestModels:
         assert answer.status_code == 404
         error = answer.json()["error"]
         assert "gpt-4" in error.pop("message")
-        assert error == {"type": "invalid_request_error", "param": "model", "code": "model_not_found"}
+        fact = {"code": "openai.unknown_model", "values": {"name": "gpt-4"}}
+        assert error == {"type": "invalid_request_error", "param": "model", "code": "model_not_found", "qiusuo": fact}
 
 
 class TestWhole:

@@ -18,7 +18,7 @@ from tests.support.chat_world import scripted
 from tests.support.scripted_model import Gate, Reply, ScriptedModel, Step
 from tests.support.web_server import WebServer
 
-NOTE = "Agent 模式下由 AI 自动决策搜索"
+NOTES = {"zh": "Agent 模式下由 AI 自动决策搜索", "en": "In agent mode the AI decides when to search"}
 
 
 class Page:
@@ -196,14 +196,16 @@ class TestSwitch:
             it.ask(session, "乙")
             assert it.server.world.requests("searxng") == 1
 
-    def test_agent_mode_disables_it_and_chat_mode_brings_its_former_state_back(self) -> None:
+    @pytest.mark.parametrize(("language", "note"), NOTES.items())
+    def test_agent_mode_disables_it_and_chat_mode_brings_its_former_state_back(self, language: str, note: str) -> None:
         with page() as it:
+            it.client.headers["Accept-Language"] = language
             session = it.new(search=True)
             agent = it.change(session, mode="agent").json()["settings"]
-            assert (agent["switch"], agent["note"], agent["search"]) == ("disabled", NOTE, True)
+            assert (agent["switch"], agent["note"], agent["search"]) == ("disabled", note, True)
             refused = it.change(session, search=False)
             assert refused.status_code == 400
-            assert NOTE in refused.json()["message"]
+            assert note in refused.json()["message"]
             back = it.change(session, mode="chat").json()["settings"]
             assert (back["switch"], back["note"]) == ("on", "")
 

@@ -46,7 +46,8 @@ def failing(server: ServerProcess, *secrets: str) -> dict[str, Any]:
     health = server.client.get("/api/health?lang=zh")
     told = HealthAnswer.model_validate_json(health.content, extra="forbid", strict=True)
     assert told.status in {"degraded", "down"}
-    assert "database of conversations" in told.message
+    assert "对话数据库" in told.message
+    assert "database of conversations" in server.client.get("/api/health").json()["message"]
     assert told.fix
     [finding] = [one for one in health.json()["findings"] if one["code"] == "database.failed"]
     assert finding["level"] == "problem"

@@ -153,7 +153,7 @@ class ChatRoutes:
                     "problem": problem_shape(problem, language) if problem else None,
                 },
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
-                "examples": {tongue: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
+                "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
             },
