@@ -178,7 +178,7 @@ class SearxngEngine(HttpEngine):
         return found
 
     def too_late(self, seconds: float) -> SearchTimeout:
-        fact = Fact("searxng.timeout", address=self._address, seconds=seconds)
+        fact = Fact("searxng.timeout", address=self._address, seconds=round(seconds, 1))
         return SearchTimeout(fact, engine=self.name, commands=_commands(fact))
 
     def classify(self, reply: Reply, detail: str) -> EngineError | None:  # noqa: ARG002 - its pages say little
