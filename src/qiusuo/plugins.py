@@ -27,7 +27,7 @@ GROUP: Final = "qiusuo.plugins"
 ENGINES_GROUP: Final = "qiusuo.engines"
 """The group of packages that bring an engine and nothing else; it still counts."""
 
-Part = str | Callable[..., Any]
+Piece = str | Callable[..., Any]
 """A piece of a plug-in: ``"package.module:name"``, or the thing itself."""
 
 
@@ -61,21 +61,21 @@ class Plugin:
     """
 
     name: str
-    engines: tuple[Part, ...] = ()
-    details: tuple[Part, ...] = ()
-    recognisers: tuple[Part, ...] = ()
-    tools: tuple[Part, ...] = ()
-    commands: Mapping[str, Part] = field(default_factory=dict)
-    routes: tuple[Part, ...] = ()
-    checks: Mapping[str, Part] = field(default_factory=dict)
+    engines: tuple[Piece, ...] = ()
+    details: tuple[Piece, ...] = ()
+    recognisers: tuple[Piece, ...] = ()
+    tools: tuple[Piece, ...] = ()
+    commands: Mapping[str, Piece] = field(default_factory=dict)
+    routes: tuple[Piece, ...] = ()
+    checks: Mapping[str, Piece] = field(default_factory=dict)
 
     @property
-    def always_used(self) -> tuple[Part, ...]:
+    def always_used(self) -> tuple[Piece, ...]:
         """The parts that every installation uses."""
         return (*self.engines, *self.details, *self.recognisers, *self.checks.values())
 
     @property
-    def surfaces(self) -> tuple[Part, ...]:
+    def surfaces(self) -> tuple[Piece, ...]:
         """The parts that belong to a chat, a terminal or a server, which need not be installed."""
         return (*self.tools, *self.commands.values(), *self.routes)
 
@@ -101,7 +101,7 @@ def broken() -> tuple[Broken, ...]:
     return (*_found(tuple(sys.path))[1], *(fault for fault in faults if isinstance(fault, Broken)))
 
 
-def load(plugin: Plugin, part: Part) -> Any:
+def load(plugin: Plugin, part: Piece) -> Any:
     """Return a piece of a plug-in; None where it cannot be loaded, which is logged once."""
     found = _load(plugin.name, part)
     return None if isinstance(found, Broken) else found
@@ -173,7 +173,7 @@ def _plugin(entry: EntryPoint) -> Plugin | Broken:
 
 
 @cache
-def _load(plugin: str, part: Part) -> Any:
+def _load(plugin: str, part: Piece) -> Any:
     if not isinstance(part, str):
         return part
     module, _, name = part.partition(":")
@@ -187,7 +187,7 @@ def _load(plugin: str, part: Part) -> Any:
     return found
 
 
-def _look_for(plugin: str, part: Part) -> Broken | None:
+def _look_for(plugin: str, part: Piece) -> Broken | None:
     try:
         missing = isinstance(part, str) and importlib.util.find_spec(part.partition(":")[0]) is None
     except Exception as error:  # noqa: BLE001 - whatever the package above it does when it is imported

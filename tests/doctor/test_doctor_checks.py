@@ -13,7 +13,7 @@ import pytest
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine, startup_notices
 from qiusuo.doctor import run as doctor_run
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.searxng import _old
 from qiusuo.doctor.system import clock_findings
 from qiusuo.errors import EngineNotConfigured
@@ -356,10 +356,10 @@ class TestSystem:
     async def test_a_broken_check_does_not_hide_the_others(
         self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer
     ) -> None:
-        async def crash(_context: Context) -> list[Finding]:
+        async def crash(_context: Examination) -> list[Finding]:
             raise RuntimeError("bug")
 
-        async def sleep(_context: Context) -> list[Finding]:
+        async def sleep(_context: Examination) -> list[Finding]:
             await asyncio.sleep(10)
             return []
 

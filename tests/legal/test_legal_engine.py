@@ -9,7 +9,7 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.config import Settings
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.errors import AllEnginesFailed, SearchDisabled, UserRateLimited
 from qiusuo.legal.checks import check_legal_index
@@ -186,7 +186,7 @@ async def test_the_added_keyword_does_not_reach_it(samples: IndexHandle) -> None
 async def test_the_doctor_looks_where_the_file_says(sample_folder: Path, tmp_path: Path) -> None:
     settings = configured(tmp_path, sample_folder)
     service = SearchService.from_settings(settings)
-    (finding,) = await check_legal_index(Context(settings, service.roster))
+    (finding,) = await check_legal_index(Examination(settings, service.roster))
     assert (finding.code, finding.values["path"]) == ("legal.ok", sample_folder)
     await service.aclose()
 

@@ -11,7 +11,7 @@ from qiusuo.legal.reading.editions import Edition
 from qiusuo.legal.reading.mentions import laws_in
 from qiusuo.legal.reading.names import NameTable, name_key
 from qiusuo.legal.reading.numbers import article_label, han_of, number_of, read_label
-from qiusuo.legal.reading.references import LawMention, Reference, find_references
+from qiusuo.legal.reading.references import LawMention, LawReference, find_references
 
 NAMES = [
     "中华人民共和国民法典",
@@ -33,11 +33,11 @@ TABLE = NameTable.build(enumerate(NAMES))
 WITHOUT_INTERPRETATION = NameTable.build((place, name) for place, name in enumerate(NAMES) if "婚姻" not in name)
 
 
-def read(text: str) -> list[Reference]:
+def read(text: str) -> list[LawReference]:
     return find_references(text, TABLE.find)
 
 
-def law_of(reference: Reference) -> str:
+def law_of(reference: LawReference) -> str:
     return NAMES[reference.law_ids[0]].removeprefix("中华人民共和国") if reference.law_ids else ""
 
 

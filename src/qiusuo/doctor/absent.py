@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding
 from qiusuo.doctor.wire import CONNECT_TIMEOUT, Reach, ask
 from qiusuo.engines.searxng import is_config
@@ -23,7 +23,7 @@ USUAL_PORTS: Final = (8080, 8888)
 _LOOK_TIMEOUT: Final = 0.7
 
 
-async def why_absent(context: Context, endpoint: Endpoint, reached: Reach | None, *, seen: Value = "") -> Finding:
+async def why_absent(context: Examination, endpoint: Endpoint, reached: Reach | None, *, seen: Value = "") -> Finding:
     """Return the cause; ``reached`` is None where something answered that is not SearXNG (``seen`` says what)."""
     address = shown(endpoint.base_url)
     if reached is Reach.DNS:
@@ -39,7 +39,7 @@ async def why_absent(context: Context, endpoint: Endpoint, reached: Reach | None
     return context.fault(cause)
 
 
-async def _elsewhere(context: Context, endpoint: Endpoint) -> str | None:
+async def _elsewhere(context: Examination, endpoint: Endpoint) -> str | None:
     """Return the address of a SearXNG on another port of this machine."""
     parts = urlsplit(endpoint.base_url)
     if not is_loopback(parts.hostname or ""):
@@ -55,7 +55,7 @@ async def _elsewhere(context: Context, endpoint: Endpoint) -> str | None:
     return next((url for url, one in zip(candidates, heard, strict=True) if is_config(one.data)), None)
 
 
-def _port_in_file(context: Context) -> tuple[int, ...]:
+def _port_in_file(context: Examination) -> tuple[int, ...]:
     file = context.known_settings_file
     if file is None:
         return ()
@@ -65,7 +65,7 @@ def _port_in_file(context: Context) -> tuple[int, ...]:
         return ()
 
 
-async def _docker_cause(context: Context) -> Fact | None:
+async def _docker_cause(context: Examination) -> Fact | None:
     # Docker is asked only where a compose file says that it runs SearXNG.
     if not context.kit.compose.is_file() or context.commands.without_docker:
         return None
@@ -77,7 +77,7 @@ async def _docker_cause(context: Context) -> Fact | None:
     return Fact("searxng.container_stopped", container=container.name, state=container.status)
 
 
-def _file_cause(context: Context) -> Fact | None:
+def _file_cause(context: Examination) -> Fact | None:
     path = context.known_settings_file
     if path is None:
         return None

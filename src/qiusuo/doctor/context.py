@@ -16,7 +16,7 @@ from qiusuo.words import Fact
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Examination:
     """The set-up under examination. ``quick`` leaves out what makes an engine search.
 
     ``settings_file`` is SearXNG's own, where its place is known; it tells causes that cannot be seen from outside.

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from qiusuo.chat.sessions.store import open_store
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import SearchError, Unavailable
 from qiusuo.words import Fact
@@ -15,7 +15,7 @@ from qiusuo.words import Fact
 ANSWER_SECONDS: Final = 3.0
 
 
-async def check_database(context: Context) -> list[Finding]:
+async def check_database(context: Examination) -> list[Finding]:
     """Look whether conversations can be kept: driver, connection, rights, version of the tables. Creates nothing."""
     secret = context.settings.database_url
     if secret is None and find_spec("sqlalchemy") is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from qiusuo.config_files import read_config_file
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import ConfigurationError
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
@@ -23,7 +23,7 @@ _SECRET_NAMES: Final = re.compile(
 _LOGIN: Final = re.compile(r"//[^/\s@]*:[^/\s@]+@")
 
 
-async def check_files(context: Context) -> list[Finding]:
+async def check_files(context: Examination) -> list[Finding]:
     """Look at who may read our configuration file and SearXNG's files, where a secret stands in them."""
     if os.name == "nt":
         return []
@@ -42,7 +42,7 @@ async def check_files(context: Context) -> list[Finding]:
     return found
 
 
-def _files(context: Context) -> Iterator[tuple[Path, bool]]:
+def _files(context: Examination) -> Iterator[tuple[Path, bool]]:
     """Yield each file with whether a secret stands in it."""
     config = context.settings.config_file
     if config is not None:
@@ -56,7 +56,7 @@ def _files(context: Context) -> Iterator[tuple[Path, bool]]:
             yield settings, not SettingsFile.read(settings).has_default_secret
 
 
-def _command(context: Context, path: Path, *, own: bool) -> str:
+def _command(context: Examination, path: Path, *, own: bool) -> str:
     # SearXNG's container has a user of its own, who must read the file; but not the folder in which it lies.
     if path == context.known_settings_file:
         return f"{'' if own else 'sudo '}chmod 700 {shlex.quote(str(path.parent))}"

@@ -9,8 +9,8 @@ import shlex
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, Choice, choose, ready
-from qiusuo.doctor.context import Context
+from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.wire import Heard, ask
 from qiusuo.engines.searxng_faults import shown
@@ -27,7 +27,7 @@ _ANTHROPIC_VERSION: Final = "2026-10-21"  # as its package 2.8 sends it
 _PATHS: Final = {"anthropic": "/v1/models", "google_genai": "/v1beta/models"}
 
 
-async def check_model(context: Context) -> list[Finding]:
+async def check_model(context: Examination) -> list[Finding]:
     """Tell which model answers, and what it lacks."""
     settings = context.settings
     if settings.model is None:
@@ -44,7 +44,7 @@ async def check_model(context: Context) -> list[Finding]:
     return [await _examine(choice, _QUICK_TIMEOUT if context.quick else ASK_TIMEOUT)]
 
 
-async def _examine(choice: Choice, timeout: float) -> Finding:
+async def _examine(choice: ModelChoice, timeout: float) -> Finding:
     http = HttpClient()
     try:
         endpoint = Endpoint(http, choice.provider, choice.base_url, _headers(choice), (choice.key,))
@@ -59,7 +59,7 @@ def _not_set_up(name: str, error: ConfigurationError) -> Finding:
     return Finding("model.not_set_up", Level.PROBLEM, {"name": name, "reason": error.told}, error.commands)
 
 
-def _headers(choice: Choice) -> dict[str, str]:
+def _headers(choice: ModelChoice) -> dict[str, str]:
     if not choice.key:
         return {}
     if choice.provider == "anthropic":
@@ -69,7 +69,7 @@ def _headers(choice: Choice) -> dict[str, str]:
     return {"Authorization": f"Bearer {choice.key}"}
 
 
-def _judged(choice: Choice, heard: Heard) -> Finding:
+def _judged(choice: ModelChoice, heard: Heard) -> Finding:
     address = shown(choice.base_url)
     values: dict[str, object] = {"label": choice.label, "address": address}
     if heard.error is not None:

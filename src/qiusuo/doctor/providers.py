@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.base import Joins, Probe, SearchEngine
 from qiusuo.engines.searxng import SearxngEngine
@@ -23,7 +23,7 @@ NEARLY_USED_UP: Final = 0.9
 _REFUSALS: Final[Mapping[type[SearchError], str]] = {AuthFailed: "provider.auth", QuotaExceeded: "provider.quota"}
 
 
-async def check_search(context: Context) -> list[Finding]:
+async def check_search(context: Examination) -> list[Finding]:
     """Tell whether any engine takes part, and which names of the priority list are unknown."""
     roster, wanted = context.roster, context.settings.provider_priority or ()
     found = [
@@ -44,7 +44,7 @@ async def check_search(context: Context) -> list[Finding]:
     return [Finding("search.off", Level.PROBLEM, {"reason": off.told}, context.commands.start), *found]
 
 
-async def check_providers(context: Context) -> list[Finding]:
+async def check_providers(context: Examination) -> list[Finding]:
     """Examine every engine that is set up or named, but SearXNG, which has a check of its own."""
     roster, wanted = context.roster, context.settings.provider_priority or ()
     taking_part = {engine.name for engine in (await roster.available()).engines}

@@ -10,7 +10,7 @@ from typing import Final
 
 from qiusuo import plugins
 from qiusuo.config import Settings
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.database import check_database
 from qiusuo.doctor.files import check_files
 from qiusuo.doctor.findings import Finding, Level
@@ -23,7 +23,7 @@ from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
-Check = Callable[[Context], Awaitable[list[Finding]]]
+Check = Callable[[Examination], Awaitable[list[Finding]]]
 Progress = Callable[[str], None]
 """Told the name of each check when it has ended."""
 
@@ -75,7 +75,7 @@ async def examine(
     if service is None:
         async with SearchService.from_settings(settings) as own:
             return await examine(settings, own, quick=quick, settings_file=settings_file, progress=progress)
-    context = Context(settings, service.roster, quick=quick, settings_file=settings_file)
+    context = Examination(settings, service.roster, quick=quick, settings_file=settings_file)
     results = await asyncio.gather(*(_run(name, check, context, progress) for name, check in all_checks().items()))
     found = [finding for result in results for finding in result]
     # Two checks may see the same, such as a wrong clock.
@@ -92,7 +92,7 @@ async def startup_notices(settings: Settings, service: SearchService | None = No
     return [finding for finding in found if finding.level >= Level.WARNING]
 
 
-async def _run(name: str, check: Check, context: Context, progress: Progress | None) -> list[Finding]:
+async def _run(name: str, check: Check, context: Examination, progress: Progress | None) -> list[Finding]:
     try:
         async with asyncio.timeout(TIME_LIMIT):
             return await check(context)

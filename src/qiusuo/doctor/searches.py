@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.wire import Heard
 from qiusuo.engines.base import field_of
@@ -20,7 +20,7 @@ _LANGUAGES: Final = {"en": Fact("searxng.in_english"), "zh-CN": Fact("searxng.in
 
 
 def judge_searches(
-    context: Context, address: str, version: str, searches: Sequence[tuple[str, Heard]], *, limited: bool
+    context: Examination, address: str, version: str, searches: Sequence[tuple[str, Heard]], *, limited: bool
 ) -> list[Finding]:
     """Read one search in each language."""
     for _, heard in searches:
@@ -48,7 +48,7 @@ def judge_searches(
     return found
 
 
-def json_refused(context: Context, address: str, heard: Heard) -> Finding | None:
+def json_refused(context: Examination, address: str, heard: Heard) -> Finding | None:
     """Return why a request for JSON got none; None if it got some, or timed out."""
     reply = heard.reply
     if reply is None:
@@ -62,7 +62,7 @@ def json_refused(context: Context, address: str, heard: Heard) -> Finding | None
     return context.fault(_not_applied(context, fact) if fact.code == "searxng.json_off" else fact)
 
 
-def limiter_finding(context: Context, address: str, *, refused: bool) -> Finding:
+def limiter_finding(context: Examination, address: str, *, refused: bool) -> Finding:
     """Tell that the limiter is on, and whether it has refused us already."""
     code, level = ("searxng.limiter", Level.PROBLEM) if refused else ("searxng.limiter_on", Level.WARNING)
     return context.fault(Fact(code, address=address), level)
@@ -80,7 +80,7 @@ def contributing(heard: Heard) -> frozenset[str]:
     return frozenset(names)
 
 
-def _not_applied(context: Context, off: Fact) -> Fact:
+def _not_applied(context: Examination, off: Fact) -> Fact:
     """Look whether the settings file that is at hand allows JSON already."""
     path = context.known_settings_file
     if path is None:

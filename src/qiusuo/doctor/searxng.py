@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from qiusuo.config import DEFAULT_SEARXNG_URL, Settings
 from qiusuo.doctor.absent import why_absent
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.searches import json_refused, judge_searches, limiter_finding
 from qiusuo.doctor.system import clock_findings
@@ -36,7 +36,7 @@ _DATED: Final = re.compile(r"(20\d\d)\.(\d{1,2})\.(\d{1,2})")
 _GONE: Final = {"searxng.dns", "searxng.refused", "searxng.unreachable", "searxng.other_service", "searxng.redirect"}
 
 
-async def check_searxng(context: Context) -> list[Finding]:
+async def check_searxng(context: Examination) -> list[Finding]:
     """Examine the SearXNG of the settings; nothing where the service has no such engine."""
     place = context.roster.places.get(SearxngEngine.name)
     if place is None:
@@ -50,7 +50,7 @@ async def check_searxng(context: Context) -> list[Finding]:
     return [*found, *(rest if found or is_wanted(context) else _unasked(context, engine.endpoint, rest))]
 
 
-def _unasked(context: Context, endpoint: Endpoint, found: list[Finding]) -> list[Finding]:
+def _unasked(context: Examination, endpoint: Endpoint, found: list[Finding]) -> list[Finding]:
     """Make of what is wrong with a SearXNG that nobody asked for what it is: none is there, or one elsewhere."""
     if any(finding.code in _GONE for finding in found):
         return [_none(context, endpoint)]
@@ -59,7 +59,7 @@ def _unasked(context: Context, endpoint: Endpoint, found: list[Finding]) -> list
     ]
 
 
-def _none(context: Context, endpoint: Endpoint) -> Finding:
+def _none(context: Examination, endpoint: Endpoint) -> Finding:
     return context.fault(Fact("searxng.none", address=shown(endpoint.base_url)), Level.NOTE)
 
 
@@ -74,7 +74,7 @@ def address_findings(settings: Settings) -> list[Finding]:
     return [Finding("searxng.address", Level.PROBLEM, values, (f"export SEARXNG_URL={better}",))]
 
 
-def is_wanted(context: Context) -> bool:
+def is_wanted(context: Examination) -> bool:
     """Tell whether somebody has asked for SearXNG, so that its absence is a problem."""
     settings = context.settings
     named = SearxngEngine.name in (settings.provider_priority or ())
@@ -86,7 +86,7 @@ def _bad_settings(error: SearchError) -> Finding:
     return Finding("searxng.settings", Level.PROBLEM, {"reason": error.told}, error.commands)
 
 
-async def _examine(context: Context, endpoint: Endpoint) -> list[Finding]:
+async def _examine(context: Examination, endpoint: Endpoint) -> list[Finding]:
     address = shown(endpoint.base_url)
     try:
         proxy = proxy_for(endpoint.base_url)
@@ -124,7 +124,7 @@ async def _examine(context: Context, endpoint: Endpoint) -> list[Finding]:
     return [*judge_searches(context, address, version, named, limited=limited), *extra]
 
 
-async def _ready(context: Context, endpoint: Endpoint, version: str, *, limited: bool) -> list[Finding]:
+async def _ready(context: Examination, endpoint: Endpoint, version: str, *, limited: bool) -> list[Finding]:
     """Check the JSON API without a search: asked without a query it complains in JSON, or refuses JSON."""
     address = shown(endpoint.base_url)
     if limited:
@@ -136,7 +136,7 @@ async def _ready(context: Context, endpoint: Endpoint, version: str, *, limited:
     return [refused or Finding("searxng.ready", Level.OK, {"address": address, "version": version})]
 
 
-async def _not_searxng(context: Context, endpoint: Endpoint, config: Heard, health: Heard) -> Finding | None:
+async def _not_searxng(context: Examination, endpoint: Endpoint, config: Heard, health: Heard) -> Finding | None:
     """Return why what answers cannot be taken for SearXNG; None if it can."""
     address = shown(endpoint.base_url)
     healthy = health.status == 200 and health.reply is not None and health.reply.body.strip() == b"OK"  # noqa: PLR2004 - HTTP
@@ -153,7 +153,7 @@ async def _not_searxng(context: Context, endpoint: Endpoint, config: Heard, heal
     return context.fault(Fact("searxng.login", address=address, status=reply.status) if off else fault[1])
 
 
-async def _unheard(context: Context, endpoint: Endpoint, heard: Heard) -> Finding:
+async def _unheard(context: Examination, endpoint: Endpoint, heard: Heard) -> Finding:
     """Return why an open port gave no reply."""
     fact = heard.error.fact if heard.error else Fact("http.closed", host=endpoint.host)
     if heard.timed_out:

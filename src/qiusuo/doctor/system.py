@@ -12,7 +12,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from qiusuo import plugins
 from qiusuo.browser.locate import find_chrome
 from qiusuo.config import Settings, variable_name
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
@@ -26,7 +26,7 @@ EARLIEST: Final = datetime(2026, 8, 1, tzinfo=UTC)
 MAX_SKEW_SECONDS: Final = 300
 
 
-async def check_settings(context: Context) -> list[Finding]:
+async def check_settings(context: Examination) -> list[Finding]:
     """Tell the variables whose value was not taken; the address of SearXNG has a check of its own."""
     found: list[Finding] = []
     for name in Settings.SEED_FIELDS:
@@ -44,7 +44,7 @@ async def check_settings(context: Context) -> list[Finding]:
     return found
 
 
-async def check_redis(context: Context) -> list[Finding]:
+async def check_redis(context: Examination) -> list[Finding]:
     """Ask the shared Redis, where one is set."""
     secret = context.settings.redis_url
     if secret is None:
@@ -65,7 +65,7 @@ async def check_redis(context: Context) -> list[Finding]:
     return [Finding("redis.ok", Level.OK, {"address": address})]
 
 
-async def check_chrome(context: Context) -> list[Finding]:
+async def check_chrome(context: Examination) -> list[Finding]:
     """Look for the browser that the google engine drives."""
     if GOOGLE not in context.roster.places:
         return []
@@ -78,7 +78,7 @@ async def check_chrome(context: Context) -> list[Finding]:
     return [Finding("chrome.ok", Level.OK, {"path": path})]
 
 
-async def check_plugins(_context: Context) -> list[Finding]:
+async def check_plugins(_context: Examination) -> list[Finding]:
     """Tell what of the plug-ins cannot be loaded."""
     faults = await asyncio.to_thread(plugins.broken)
     return [
@@ -87,7 +87,7 @@ async def check_plugins(_context: Context) -> list[Finding]:
     ]
 
 
-async def check_clock(_context: Context) -> list[Finding]:
+async def check_clock(_context: Examination) -> list[Finding]:
     """Look at this machine's clock alone; the check of SearXNG compares it with SearXNG's."""
     return clock_findings(None)
 

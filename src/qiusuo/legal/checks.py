@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from qiusuo.doctor.context import Context
+from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.index.folder import index_folder
 from qiusuo.legal.index.store import LegalStore
 
 
-async def check_legal_index(context: Context) -> list[Finding]:
+async def check_legal_index(context: Examination) -> list[Finding]:
     """Look whether there is a legal index, and whether this version can read it."""
     folder = index_folder(context.settings.legal_dir, context.environ)
     try:

@@ -66,7 +66,7 @@ class CaseBody(CamelModel):
     limit: int = Field(DEFAULT_RESULTS, ge=1, le=MAX_RESULTS, description="At most so many results.")
 
 
-class CitedAnswer(CamelModel):
+class CitedLawAnswer(CamelModel):
     """An article that another one cites, in brief."""
 
     law_name: str
@@ -93,7 +93,7 @@ class RegulationAnswer(CamelModel):
     url: str = ""
     excerpt: str = Field("", description="The paragraph or item that was asked for.")
     successor: str = Field("", description="The law that took the place of a repealed one.")
-    cited: list[CitedAnswer] = Field([], description="What the article cites, in brief.")
+    cited: list[CitedLawAnswer] = Field([], description="What the article cites, in brief.")
     notes: list[str] = Field([], description="What a reader must know of this version.")
     noted: list[dict[str, Any]] = Field([], description="The same as codes with values.")
     amends: str = Field("", description="The article before it that this item of an amendment changes.")

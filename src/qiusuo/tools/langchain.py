@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 @runtime_checkable
-class ResponseCache(Protocol):
+class KeptResponses(Protocol):
     """Remembers the searches of one conversation by their query."""
 
     def get(self, query: str) -> SearchResponse | None:
@@ -64,7 +64,7 @@ class SearchTool(BaseTool):
     handle_validation_error: bool | str | Callable[[Any], str] | None = Field(default=_arguments_problem, exclude=True)
     service: SearchService = Field(exclude=True)
     registry: CitationRegistry | None = Field(default=None, exclude=True)
-    cache: ResponseCache | None = Field(default=None, exclude=True)
+    cache: KeptResponses | None = Field(default=None, exclude=True)
     engine: str | None = None
     user: str | None = None
 

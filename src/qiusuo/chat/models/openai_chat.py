@@ -11,7 +11,7 @@ from langchain_openai import ChatOpenAI
 from openai import DefaultAioHttpClient, DefaultHttpxClient, Timeout
 
 from qiusuo.chat.models.openai_stream import PlainCompletions
-from qiusuo.chat.models.vendors import Choice
+from qiusuo.chat.models.vendors import ModelChoice
 from qiusuo.config import Settings
 from qiusuo.server_settings import is_loopback
 
@@ -49,7 +49,9 @@ class CompatibleChat(ChatOpenAI):
         return result
 
 
-def compatible_chat(choice: Choice, settings: Settings, kind: type[CompatibleChat] = CompatibleChat) -> CompatibleChat:
+def compatible_chat(
+    choice: ModelChoice, settings: Settings, kind: type[CompatibleChat] = CompatibleChat
+) -> CompatibleChat:
     """Return the client for a server with OpenAI's protocol.
 
     Its connections are its own (``http_async_client``), so that closing them disturbs nobody, and no redirect carries

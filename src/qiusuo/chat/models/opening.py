@@ -15,7 +15,7 @@ from qiusuo.chat.models.clients import Built, close_all
 from qiusuo.chat.models.model_errors import translated
 from qiusuo.chat.models.native import CAPABILITIES
 from qiusuo.chat.models.port import Model, ModelInfo
-from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, Choice, choose, ready
+from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
 from qiusuo.loops import PerLoop
@@ -47,7 +47,7 @@ def model_from(chat: BaseChatModel, info: ModelInfo) -> Model:
     return GivenModel(chat, info)
 
 
-def info_of(choice: Choice) -> ModelInfo:
+def info_of(choice: ModelChoice) -> ModelInfo:
     """Return what is shown of a chosen model."""
     return ModelInfo(
         name=choice.full,
@@ -76,7 +76,7 @@ class GivenModel:
 class RemoteModel:
     """A model behind an API. Connections belong to one event loop, so there is a client for each."""
 
-    def __init__(self, choice: Choice, settings: Settings) -> None:
+    def __init__(self, choice: ModelChoice, settings: Settings) -> None:
         self.info = info_of(choice)
         self._choice = choice
         self._settings = settings
@@ -123,7 +123,7 @@ class RemoteModel:
         return made
 
 
-def _unusable(error: Exception, choice: Choice) -> ModelNotConfigured:
+def _unusable(error: Exception, choice: ModelChoice) -> ModelNotConfigured:
     # The words are not quoted: a package may repeat the settings it was given, the key among them.
     known = translated(error, choice.full)
     if isinstance(known, ModelNotConfigured):
@@ -131,7 +131,7 @@ def _unusable(error: Exception, choice: Choice) -> ModelNotConfigured:
     return ModelNotConfigured(Fact("llm.cannot_set_up", fault=type(error).__name__), engine=choice.full)
 
 
-def _searches(choice: Choice) -> bool:
+def _searches(choice: ModelChoice) -> bool:
     """Tell whether the model is known to search by itself; the native search looks at the built model once more."""
     host = urlsplit(choice.base_url).hostname or ""
     # xAI's client is made of OpenAI's.

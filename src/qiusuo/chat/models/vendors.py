@@ -112,7 +112,7 @@ _CONTEXTS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """What the settings choose. ``name`` is the model's own, ``full`` as it is written in ``QIUSUO_MODEL``."""
 
     kind: str
@@ -143,7 +143,7 @@ class Choice:
         return self.package.replace("-", "_")
 
 
-def choose(settings: Settings) -> Choice:
+def choose(settings: Settings) -> ModelChoice:
     """Return which model the settings choose; nothing is loaded or asked.
 
     Raises:
@@ -151,20 +151,20 @@ def choose(settings: Settings) -> Choice:
     """
     full = settings.model
     if full is None or full.lower() == EXTRACTIVE:
-        return Choice(EXTRACTIVE, EXTRACTIVE, context=settings.model_context or 1_000_000)
+        return ModelChoice(EXTRACTIVE, EXTRACTIVE, context=settings.model_context or 1_000_000)
     provider, name = _split(full, compatible=settings.model_base_url is not None)
     if provider == LOCAL:
         path = Path(name).expanduser()
-        return Choice(LOCAL, full, path.stem, LOCAL, path=path, context=settings.model_context or DEFAULT_CONTEXT)
+        return ModelChoice(LOCAL, full, path.stem, LOCAL, path=path, context=settings.model_context or DEFAULT_CONTEXT)
     vendor = VENDORS.get(provider)
     secret = settings.model_api_key.get_secret_value() if settings.model_api_key else ""
     if vendor is None:
         context = settings.model_context or DEFAULT_CONTEXT
-        return Choice("remote", full, name, provider, None, settings.model_base_url or "", secret, context=context)
+        return ModelChoice("remote", full, name, provider, None, settings.model_base_url or "", secret, context=context)
     if vendor.fixed and settings.model_base_url:
         vendor = replace(vendor, package="")
     known = next((size for beginning, size in _CONTEXTS if name.startswith(beginning)), vendor.context)
-    return Choice(
+    return ModelChoice(
         "remote",
         f"{vendor.name}:{name}",
         name,
@@ -176,7 +176,7 @@ def choose(settings: Settings) -> Choice:
     )
 
 
-def ready(choice: Choice) -> Choice:
+def ready(choice: ModelChoice) -> ModelChoice:
     """Return the choice if what it needs is on this machine: its package, its file. Cheap, nothing is imported.
 
     Raises:

@@ -17,7 +17,7 @@ from qiusuo.citations.meaning.quantity import Quantity
 from qiusuo.citations.meaning.wording import stem, terms, words_of
 
 
-class Finding(StrEnum):
+class Conflict(StrEnum):
     """How bad it is."""
 
     CONFLICT = "conflict"
@@ -53,19 +53,19 @@ class Comparison(NamedTuple):
         return len(wanted) < few or len(wanted & self.given) >= least * len(wanted)
 
 
-def check_quantities(both: Comparison) -> tuple[Finding | None, list[Quantity]]:
+def check_quantities(both: Comparison) -> tuple[Conflict | None, list[Quantity]]:
     """Compare the quantities of a claim with those of the source; also return those that agree."""
     given = both.passage.quantities if both.quantities else []
     matches = [[index for index, other in enumerate(given) if mine.agrees_with(other)] for mine in both.quantities]
     matched = {index for indices in matches for index in indices}
     spare = [quantity for index, quantity in enumerate(given) if index not in matched]
-    worst: Finding | None = None
+    worst: Conflict | None = None
     agreeing: list[Quantity] = []
     for mine, indices in zip(both.quantities, matches, strict=True):
         if indices:
             agreeing.append(mine)
             if len(given) > len(indices) and _bound_otherwise(both, mine, indices):
-                return Finding.CONFLICT, agreeing
+                return Conflict.CONFLICT, agreeing
             continue
         if mine.kind == "number" and mine.is_telling and _in_title(mine, both.evidence):
             agreeing.append(mine)  # PEP 779 is what the whole page is about
@@ -74,14 +74,14 @@ def check_quantities(both: Comparison) -> tuple[Finding | None, list[Quantity]]:
         if rivals and not mine.soft:
             # A number in a clause that the source does not have at all is no contradiction.
             if both.covers(_clause_around(both.claim, mine), _LITTLE, _FEW_TERMS):
-                return Finding.CONFLICT, agreeing
-            worst = Finding.MISSING
+                return Conflict.CONFLICT, agreeing
+            worst = Conflict.MISSING
         elif any(mine.agrees_with(quantity) for quantity in both.evidence.quantities):
             agreeing.append(mine)  # a year may stand in another sentence
         elif mine.kind == "period" and rivals:
-            return Finding.CONFLICT, agreeing
+            return Conflict.CONFLICT, agreeing
         elif not mine.soft:
-            worst = Finding.MISSING
+            worst = Conflict.MISSING
     return worst, agreeing
 
 
@@ -125,14 +125,14 @@ def _after(text: str, quantity: Quantity) -> str:
     return found[1] if found else ""
 
 
-def check_names(both: Comparison, wanted: Names) -> Finding | None:
+def check_names(both: Comparison, wanted: Names) -> Conflict | None:
     """Compare the names of a claim with those that the source knows, and who does what."""
     known = both.evidence.names
     if any(not known.has(title) for title in wanted.titles):
-        return Finding.CONFLICT
+        return Conflict.CONFLICT
     if any(not known.has_latin(name) for name in wanted.latin):
         others = both.passage.latin_names | both.evidence.title_latin_names
-        return Finding.CONFLICT if others - wanted.latin else Finding.MISSING
+        return Conflict.CONFLICT if others - wanted.latin else Conflict.MISSING
     for name, kind in wanted.chinese.items():
         if not known.has(name):
             rivals = [
@@ -140,8 +140,8 @@ def check_names(both: Comparison, wanted: Names) -> Finding | None:
                 for other, other_kind in (both.passage.chinese_names | both.evidence.title_chinese_names).items()
                 if other_kind == kind and other not in wanted.chinese and not _is_part(name, other)
             ]
-            return Finding.CONFLICT if rivals else Finding.MISSING
-    return Finding.CONFLICT if _other_subject(both, wanted) else None
+            return Conflict.CONFLICT if rivals else Conflict.MISSING
+    return Conflict.CONFLICT if _other_subject(both, wanted) else None
 
 
 def _is_part(name: str, other: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from qiusuo.citations.checking.conflicts import Comparison, Finding, check_names, check_quantities
+from qiusuo.citations.checking.conflicts import Comparison, Conflict, check_names, check_quantities
 from qiusuo.citations.checking.evidence import Evidence
 from qiusuo.citations.checking.replacement import new_subject, replaced
 from qiusuo.citations.checking.verdict import Reason, Support, Verdict
@@ -95,7 +95,7 @@ def _judge(claim: _Claim, evidence: Evidence) -> Verdict:
 
 
 def _objections(
-    claim: _Claim, both: Comparison, coverage: float, numbers: Finding | None
+    claim: _Claim, both: Comparison, coverage: float, numbers: Conflict | None
 ) -> tuple[list[Reason], list[Reason]]:
     """Return what contradicts the claim, and what leaves doubts (which count for nothing beside the former)."""
     conflicts, doubts = [], []
@@ -103,9 +103,9 @@ def _objections(
         (numbers, Reason.NUMBER_DIFFERS, Reason.NUMBER_MISSING),
         (check_names(both, claim.names), Reason.NAME_DIFFERS, Reason.NAME_MISSING),
     ):
-        if finding is Finding.CONFLICT:
+        if finding is Conflict.CONFLICT:
             conflicts.append(differs)
-        elif finding is Finding.MISSING:
+        elif finding is Conflict.MISSING:
             doubts.append(missing)
     conflicts += _turned_round(claim, both, coverage)
     if conflicts:

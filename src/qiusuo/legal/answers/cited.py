@@ -10,7 +10,7 @@ from qiusuo.legal.index.store import LegalStore
 from qiusuo.legal.models import Article, LawKind, LawVersion
 from qiusuo.legal.reading.numbers import article_label, han_of
 from qiusuo.legal.reading.paragraphs import paragraphs_of, pieces_of
-from qiusuo.legal.reading.relative import RelativeReference, Target, relative_references
+from qiusuo.legal.reading.relative import RelativeReference, RelativeTarget, relative_references
 from qiusuo.text import truncate
 
 MAX_CITED = 8
@@ -46,11 +46,11 @@ def _by_place(store: LegalStore, article: Article) -> Iterator[CitedArticle]:
         return
     law = article.version.law.name
     for reference in relative_references(article.text):
-        if reference.target is Target.PART:
+        if reference.target is RelativeTarget.PART:
             place = _part(store, article, reference.words[-1])
             if place is not None:
                 yield CitedArticle(law, place[0], place[1], reference.words)
-        elif reference.target is Target.ARTICLES:
+        elif reference.target is RelativeTarget.ARTICLES:
             for earlier in store.before(article, reference.numbers[0]):
                 piece = pieces_of(earlier.text, reference.paragraphs, reference.items).text
                 label = article_label(earlier.number) if earlier.number else earlier.label
@@ -62,8 +62,8 @@ def _by_place(store: LegalStore, article: Article) -> Iterator[CitedArticle]:
 
 def _of_this_article(law: str, article: Article, reference: RelativeReference) -> Iterator[CitedArticle]:
     paragraphs, label = paragraphs_of(article.text), article_label(article.number) if article.number else article.label
-    within = reference.numbers if reference.target is Target.PARAGRAPHS else (reference.paragraph,)
-    items = reference.items if reference.target is Target.PARAGRAPHS else reference.numbers
+    within = reference.numbers if reference.target is RelativeTarget.PARAGRAPHS else (reference.paragraph,)
+    items = reference.items if reference.target is RelativeTarget.PARAGRAPHS else reference.numbers
     for place in within:
         if place > len(paragraphs):
             continue

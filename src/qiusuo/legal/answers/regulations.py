@@ -24,7 +24,7 @@ from qiusuo.legal.reading.mentions import law_for, law_named, laws_in
 from qiusuo.legal.reading.names import looks_like_law, name_key
 from qiusuo.legal.reading.numbers import article_label, folded
 from qiusuo.legal.reading.paragraphs import Piece, pieces_of
-from qiusuo.legal.reading.references import LawMention, Reference, find_references, of_law, without_references
+from qiusuo.legal.reading.references import LawMention, LawReference, find_references, of_law, without_references
 from qiusuo.legal.recognising.crimes import CRIMINAL_LAW, crime_articles
 from qiusuo.legal.recognising.script import from_english, has_han, simplified
 from qiusuo.words import Fact
@@ -118,11 +118,11 @@ class RegulationSearch:
             answer = replace(answer, results=shown, notes=(*answer.notes, cut))
         return replace(answer, query=query, search_time=round((time.perf_counter() - started) * 1000))
 
-    def _by_number(self, query: str, references: list[Reference], day: str) -> Answer:
+    def _by_number(self, query: str, references: list[LawReference], day: str) -> Answer:
         results: list[LawDetails] = []
         notes: list[Fact] = []
         unknown = False
-        law: Reference | None = None
+        law: LawReference | None = None
         for reference in references:
             if reference.mention is LawMention.NONE and law is not None:  # 民法典第577条怎么说？第584条呢？
                 notes.append(Fact("law.taken_as_article_of", numbers=_label(reference), law=law.law_name))
@@ -140,7 +140,7 @@ class RegulationSearch:
         results += self._interpretations(query, references, day)
         return Answer(query, _once(results), _each_once(notes), final=not unknown)
 
-    def _number_without_law(self, query: str, references: list[Reference], day: str, limit: int) -> Answer:
+    def _number_without_law(self, query: str, references: list[LawReference], day: str, limit: int) -> Answer:
         """Answer a number without a law right before it: another place of the question may name one."""
         numbers = [_label(reference) for reference in references]
         law = law_for(references[0], laws_in(query, self.index.names.find), query)
@@ -154,7 +154,7 @@ class RegulationSearch:
         found = self._by_words(query, day, limit)
         return replace(found, notes=(Fact("law.which_law_by_words", numbers=numbers), *found.notes))
 
-    def _interpretations(self, query: str, references: list[Reference], day: str) -> list[LawDetails]:
+    def _interpretations(self, query: str, references: list[LawReference], day: str) -> list[LawDetails]:
         """Return what the Standing Committee says an article means, where the question asks for that."""
         if not _WANTS_INTERPRETATION.search(query):
             return []
@@ -169,7 +169,7 @@ class RegulationSearch:
                     found.append(self.article_result(opening, day))
         return found
 
-    def _look_up(self, reference: Reference, day: str) -> tuple[list[LawDetails], list[Fact]]:
+    def _look_up(self, reference: LawReference, day: str) -> tuple[list[LawDetails], list[Fact]]:
         store = self.index.store
         law_ids = reference.law_ids
         if len(law_ids) > 1:
@@ -234,7 +234,7 @@ class RegulationSearch:
             return None
         return Answer(query, tuple(self.law_result(self.index.store.laws[law_id], day) for law_id in found), final=True)
 
-    def _as_a_whole(self, query: str, named: Sequence[Reference], day: str) -> Answer:
+    def _as_a_whole(self, query: str, named: Sequence[LawReference], day: str) -> Answer:
         """Answer a question for laws as a whole, in the editions that it names."""
         results: list[LawDetails] = []
         notes: list[Fact] = []
@@ -289,7 +289,7 @@ class RegulationSearch:
             for article in store.articles(version, number)
         ]
 
-    def article_result(self, article: Article, day: str, *, reference: Reference | None = None) -> LawDetails:
+    def article_result(self, article: Article, day: str, *, reference: LawReference | None = None) -> LawDetails:
         """Return an article as it is shown."""
         version = article.version
         piece = pieces_of(article.text, reference.paragraphs, reference.items) if reference else Piece()
@@ -307,7 +307,7 @@ class RegulationSearch:
         )
 
     def _with_changes(
-        self, article: Article, day: str, *, reference: Reference | None = None, score: float | None = None
+        self, article: Article, day: str, *, reference: LawReference | None = None, score: float | None = None
     ) -> list[LawDetails]:
         """Return an article with what later amendments make of it, which no text here holds."""
         result = replace(self.article_result(article, day, reference=reference), score=score)
@@ -364,15 +364,15 @@ def _not_theirs(question: str, answer: Answer) -> tuple[Fact, ...]:
     return () if told else (Fact("law.as_ours", ours=ours, place=place),)
 
 
-def _other_jurisdiction(reference: Reference) -> Fact:
+def _other_jurisdiction(reference: LawReference) -> Fact:
     return Fact("law.other_jurisdiction", law=reference.law_name)
 
 
-def _label(reference: Reference) -> str:
+def _label(reference: LawReference) -> str:
     return reference.unreadable or article_label(reference.number)
 
 
-def _unknown_law(reference: Reference) -> Fact:
+def _unknown_law(reference: LawReference) -> Fact:
     label = _label(reference)
     if reference.mention is LawMention.SELF:
         return Fact("law.which_law_itself", numbers=label)

@@ -16,7 +16,7 @@ from qiusuo.legal.index.store import LegalStore
 from qiusuo.legal.models import Article, ArticleNumber, DateBasis, Law, LawVersion, Repeal, Validity
 from qiusuo.legal.reading.editions import Edition
 from qiusuo.legal.reading.numbers import article_label
-from qiusuo.legal.reading.references import Reference
+from qiusuo.legal.reading.references import LawReference
 from qiusuo.text import truncate
 from qiusuo.words import Fact, Language
 
@@ -128,7 +128,7 @@ class Standing:
             code = "law.how_in_force_then" if begun else "law.how_perhaps_in_force_then"
         return Fact(code, day=day, date=date, successor=successor)
 
-    def no_article(self, version: LawVersion, reference: Reference) -> Fact:
+    def no_article(self, version: LawVersion, reference: LawReference) -> Fact:
         """Say that a version does not have the article that was asked for."""
         gaps = self.missing(version, reference)
         if gaps:
@@ -140,7 +140,7 @@ class Standing:
             return Fact("law.no_numbers_at_all", **known)
         return Fact("law.no_such_number", **known, first=first, last=last)
 
-    def missing(self, version: LawVersion, reference: Reference) -> list[Fact]:
+    def missing(self, version: LawVersion, reference: LawReference) -> list[Fact]:
         """Say which of the articles that were asked for the source has lost: their numbers lie between others."""
         if reference.number.suffix and reference.last is None:
             return []

@@ -15,7 +15,7 @@ from pathlib import Path
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.legal.building.finish import finish, numbering_gaps
 from qiusuo.legal.building.importers import Layout, files_under, layout_of
-from qiusuo.legal.building.writer import Progress, StoreWriter
+from qiusuo.legal.building.writer import ImportProgress, StoreWriter
 from qiusuo.legal.index import semantic
 from qiusuo.legal.index.folder import STORE, IndexFolder
 from qiusuo.legal.index.handle import ARTICLE_FIELDS, CASE_FIELDS, CASE_FILTERS
@@ -155,7 +155,7 @@ class Importer:
         ).fetchall()
         return SourceReport(file, progress.accepted, progress.duplicates, progress.rejected, tuple(reasons), resumed)
 
-    def _read_rest(self, writer: StoreWriter, file: Path, layout: Layout, progress: Progress) -> None:
+    def _read_rest(self, writer: StoreWriter, file: Path, layout: Layout, progress: ImportProgress) -> None:
         start, begun = progress.position, time.monotonic()
         writer.begin()
         try:

@@ -21,7 +21,7 @@ MAX_EXCERPT = 2000
 
 
 @dataclass(slots=True)
-class Progress:
+class ImportProgress:
     """How far a source has been read."""
 
     source_id: int
@@ -56,7 +56,7 @@ class StoreWriter:
         """Remember a fact about the store."""
         self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def source(self, path: str, stamp: str, kind: str, label: str) -> Progress:
+    def source(self, path: str, stamp: str, kind: str, label: str) -> ImportProgress:
         """Return how far a source has been read; a file that changed is another source."""
         self.database.execute(
             "INSERT OR IGNORE INTO sources (path, stamp, kind, label) VALUES (?, ?, ?, ?)", (path, stamp, kind, label)
@@ -65,13 +65,13 @@ class StoreWriter:
             "SELECT id, position, accepted, duplicates, rejected, done FROM sources WHERE path = ? AND stamp = ?",
             (path, stamp),
         ).fetchone()
-        return Progress(row[0], row[1], row[2], row[3], row[4], bool(row[5]))
+        return ImportProgress(row[0], row[1], row[2], row[3], row[4], bool(row[5]))
 
     def begin(self) -> None:
         """Begin a batch."""
         self.database.execute("BEGIN IMMEDIATE")
 
-    def commit(self, progress: Progress) -> None:
+    def commit(self, progress: ImportProgress) -> None:
         """End a batch: the documents and how far they go become durable together."""
         self.database.execute(
             "UPDATE sources SET position = ?, accepted = ?, duplicates = ?, rejected = ?, done = ? WHERE id = ?",
@@ -86,7 +86,7 @@ class StoreWriter:
         )
         self.database.execute("COMMIT")
 
-    def add(self, entry: Entry, progress: Progress) -> None:
+    def add(self, entry: Entry, progress: ImportProgress) -> None:
         """Add one entry and count it."""
         if isinstance(entry, LawDocument):
             self._add_law(with_quoted_articles_rejoined(entry), progress)
@@ -95,7 +95,7 @@ class StoreWriter:
         else:
             self.reject(entry, progress)
 
-    def reject(self, row: RejectedRow, progress: Progress) -> None:
+    def reject(self, row: RejectedRow, progress: ImportProgress) -> None:
         """Keep a row aside, with the reason."""
         # Half a surrogate pair may come out of broken files and cannot be stored.
         excerpt = row.excerpt[:MAX_EXCERPT].encode("utf-8", "replace").decode()
@@ -111,7 +111,7 @@ class StoreWriter:
         self.database.execute("PRAGMA journal_mode = DELETE")
         self.database.close()
 
-    def _add_law(self, law: LawDocument, progress: Progress) -> None:
+    def _add_law(self, law: LawDocument, progress: ImportProgress) -> None:
         law_id = self._law_id(law)
         version_id = self._version_id(law_id, law, progress.source_id)
         added = changed = 0
@@ -177,7 +177,7 @@ class StoreWriter:
         )
         return int(cursor.lastrowid or 0)
 
-    def _add_case(self, case: CaseDocument, progress: Progress) -> None:
+    def _add_case(self, case: CaseDocument, progress: ImportProgress) -> None:
         text = case.text.encode("utf-8", "replace").decode()
         digest = hashlib.sha256(f"{case.number}\n{text}".encode()).hexdigest()
         cursor = self.database.execute(

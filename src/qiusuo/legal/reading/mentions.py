@@ -65,7 +65,7 @@ class LawMention(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class LawReference:
     """One reference. ``last`` is the end of a range; ``law_ids`` has several entries where a name is ambiguous.
 
     ``certain`` is False where words stand before the name that may belong to it. ``unreadable`` is a number that
@@ -96,7 +96,7 @@ def is_clause(before: str) -> bool:
     return bool(_PAPER.search(before))
 
 
-def law_named(text: str, find_law: FindLaw) -> Reference | None:
+def law_named(text: str, find_law: FindLaw) -> LawReference | None:
     """Return the law that a text is the name of, with what it says of the edition; None if it is more or less.
 
     One of another jurisdiction is given as unknown.
@@ -108,10 +108,10 @@ def law_named(text: str, find_law: FindLaw) -> Reference | None:
     return named if whole and (named.mention is LawMention.NAMED or elsewhere) else None
 
 
-def laws_in(text: str, find_law: FindLaw) -> list[Reference]:
+def laws_in(text: str, find_law: FindLaw) -> list[LawReference]:
     """Return the known laws that a text names anywhere, in their order, each once."""
     text = as_question(text)
-    found: dict[tuple[int, ...], Reference] = {}
+    found: dict[tuple[int, ...], LawReference] = {}
     for end in islice(_NAME_END.finditer(text), _MOST_NAMES):
         behind = text[end.end() : end.end() + _WINDOW].lstrip("》")
         if not _ANOTHER_LAW.match(behind):
@@ -122,7 +122,7 @@ def laws_in(text: str, find_law: FindLaw) -> list[Reference]:
     return list(found.values())
 
 
-def law_for(number: Reference, laws: list[Reference], text: str) -> Reference | None:
+def law_for(number: LawReference, laws: list[LawReference], text: str) -> LawReference | None:
     """Return the only law of a text for a number that stands apart from it; None where the number is another's.
 
     请问第1062条在民法典中怎么规定的, 刑法里关于盗窃罪的第264条; but not GDPR第6条和个人信息保护法有什么不同.
@@ -138,9 +138,9 @@ def law_for(number: Reference, laws: list[Reference], text: str) -> Reference | 
     return law if not head or _LEAD_IN.search(head) else None
 
 
-def law_before(before: str, find_law: FindLaw, *, inside_law: bool = False) -> Reference:
+def law_before(before: str, find_law: FindLaw, *, inside_law: bool = False) -> LawReference:
     """Read the law whose name ends where ``before`` ends; ``start`` is where it begins, with the edition before it."""
-    nothing = Reference(ArticleNumber(0), LawMention.SELF if inside_law else LawMention.NONE)
+    nothing = LawReference(ArticleNumber(0), LawMention.SELF if inside_law else LawMention.NONE)
     before = before[-_WINDOW:]
     sentence = _SENTENCE.split(before)[-1]
     offset = len(before) - len(sentence)
@@ -164,7 +164,7 @@ def law_before(before: str, find_law: FindLaw, *, inside_law: bool = False) -> R
     return replace(found, start=offset + found.start)
 
 
-def of_jurisdiction(law: Reference, where: str, find_law: FindLaw) -> Reference:
+def of_jurisdiction(law: LawReference, where: str, find_law: FindLaw) -> LawReference:
     """Return a known law as that of another jurisdiction, which is unknown unless it is ours: 基本法（香港）."""
     if where in law.law_name or STATE in law.law_name:
         return law
@@ -173,7 +173,7 @@ def of_jurisdiction(law: Reference, where: str, find_law: FindLaw) -> Reference:
     return replace(law, mention=LawMention.NAMED if ids else LawMention.UNKNOWN, law_name=name, law_ids=ids)
 
 
-def _quoted_law(sentence: str, find_law: FindLaw, nothing: Reference) -> Reference | None:
+def _quoted_law(sentence: str, find_law: FindLaw, nothing: LawReference) -> LawReference | None:
     """Read the law in 《》 at the end of a sentence, whether there is one of that name or not."""
     tail, after = edition_after(sentence)
     quoted = _quoted_at_end(sentence) or _quoted_at_end(tail)
@@ -193,7 +193,7 @@ def _quoted_law(sentence: str, find_law: FindLaw, nothing: Reference) -> Referen
     return replace(nothing, mention=LawMention.NAMED, law_name=name, law_ids=ids, edition=edition, start=len(head))
 
 
-def _bare_law(sentence: str, find_law: FindLaw, nothing: Reference) -> Reference | None:
+def _bare_law(sentence: str, find_law: FindLaw, nothing: LawReference) -> LawReference | None:
     """Read the known law at the end of a sentence."""
     tail, after = edition_after(sentence)
     whole, bare = _FILLER.sub("", sentence), _FILLER.sub("", tail)

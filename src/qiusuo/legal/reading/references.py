@@ -17,7 +17,7 @@ from qiusuo.legal.reading.mentions import (
     MAX_NAME_CHARS,
     FindLaw,
     LawMention,
-    Reference,
+    LawReference,
     as_question,
     is_clause,
     law_before,
@@ -25,7 +25,7 @@ from qiusuo.legal.reading.mentions import (
 )
 from qiusuo.legal.reading.numbers import HAN, NUMBER, folded, number_of
 
-__all__ = ["FindLaw", "LawMention", "Reference", "find_references", "of_law", "values_of", "without_references"]
+__all__ = ["FindLaw", "LawMention", "LawReference", "find_references", "of_law", "values_of", "without_references"]
 
 # Laws of ours that are about other countries: 反外国制裁法第4条 美国.
 _ABOUT_OTHERS = re.compile("涉外|外国|对外|外商|国籍|出境|引渡|护照|领海|海警|国际|条约|出口|海关")
@@ -70,11 +70,11 @@ _MOST_INSERTED = 30
 _MOST_IN_A_QUESTION = 200
 
 
-def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -> list[Reference]:
+def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -> list[LawReference]:
     """Return the references in their order. ``inside_law``: in a law's own text a bare number means that law."""
     text = folded(text) if inside_law else _completed(as_question(text), find_law)
     linked = _LINKED if inside_law else _LINKED_IN_QUESTIONS
-    found: list[Reference] = []
+    found: list[LawReference] = []
     run = 0  # where the articles begin that share the law of the last one
     taken = 0  # up to where words have been read as its edition
     clause_end: int | None = None
@@ -111,7 +111,7 @@ def find_references(text: str, find_law: FindLaw, *, inside_law: bool = False) -
     return found
 
 
-def of_law(reference: Reference, law: Reference) -> Reference:
+def of_law(reference: LawReference, law: LawReference) -> LawReference:
     """Return a reference as one to the law of another."""
     return replace(
         reference,
@@ -123,7 +123,7 @@ def of_law(reference: Reference, law: Reference) -> Reference:
     )
 
 
-def _with_what_is_behind(law: Reference, words: str, find_law: FindLaw) -> Reference:
+def _with_what_is_behind(law: LawReference, words: str, find_law: FindLaw) -> LawReference:
     """Return a known law with the edition or the jurisdiction that the words say, ``end`` being the end of these."""
     where = elsewhere_behind(words)
     if where and not _ABOUT_OTHERS.search(law.law_name):
@@ -137,7 +137,7 @@ def without_references(text: str) -> str:
     return _ARTICLE.sub("", as_question(text))
 
 
-def _is_count(match: re.Match[str], base: Reference, *, inside_law: bool) -> bool:
+def _is_count(match: re.Match[str], base: LawReference, *, inside_law: bool) -> bool:
     """Tell whether what looks like an article is a count: 三条理由, 前两条."""
     if match["mark"]:
         return False
@@ -169,8 +169,8 @@ def _completed(text: str, find_law: FindLaw) -> str:
 
 
 def _expanded(
-    match: re.Match[str], numbers: list[tuple[ArticleNumber, ArticleNumber | None]], base: Reference
-) -> Iterator[Reference]:
+    match: re.Match[str], numbers: list[tuple[ArticleNumber, ArticleNumber | None]], base: LawReference
+) -> Iterator[LawReference]:
     paragraphs = values_of(match["paragraphs"] or "")
     items = values_of(match["items"] or match["brackets"] or "")
     for place, (number, last) in enumerate(numbers):
@@ -186,7 +186,7 @@ def _expanded(
         )
 
 
-def _unreadable(match: re.Match[str], base: Reference, *, inside_law: bool) -> Iterator[Reference]:
+def _unreadable(match: re.Match[str], base: LawReference, *, inside_law: bool) -> Iterator[LawReference]:
     """Give a number that is none as it was written, where a question surely means an article."""
     if not inside_law and (match["mark"] or base.mention in {LawMention.NAMED, LawMention.UNKNOWN}):
         yield replace(base, unreadable=match[0].strip(), start=match.start(), end=match.end())

@@ -24,7 +24,7 @@ _RELATIVE = re.compile(
 )
 
 
-class Target(StrEnum):
+class RelativeTarget(StrEnum):
     """What a relative reference points to."""
 
     PARAGRAPHS = "paragraphs"  # of this article
@@ -41,7 +41,7 @@ class RelativeReference:
     """
 
     words: str
-    target: Target
+    target: RelativeTarget
     numbers: tuple[int, ...] = ()
     paragraph: int = 0
     paragraphs: tuple[int, ...] = ()
@@ -74,20 +74,20 @@ def _in_line(line: str, place: int) -> Iterator[RelativeReference]:
 def _read(match: re.Match[str], place: int, item: int | None) -> RelativeReference | None:
     words = "".join(match[0].split())
     if match["part"]:
-        return RelativeReference(words, Target.PART, paragraph=place)
+        return RelativeReference(words, RelativeTarget.PART, paragraph=place)
     if match["here"]:
         numbers = values_of(match["here"])
         items = values_of(match["own_items"] or "")
-        return RelativeReference(words, Target.PARAGRAPHS, numbers, place, items=items) if numbers else None
+        return RelativeReference(words, RelativeTarget.PARAGRAPHS, numbers, place, items=items) if numbers else None
     count = number_of(match["count"]) if match["count"] else 1
     if not count:
         return None
     items = values_of(match["items"] or "")
     if match["unit"] == "条":
         paragraphs = values_of(match["of"] or "")
-        return RelativeReference(words, Target.ARTICLES, (count,), place, paragraphs, items)
+        return RelativeReference(words, RelativeTarget.ARTICLES, (count,), place, paragraphs, items)
     own = place if match["unit"] == "款" else item
     if own is None or own <= count:
         return None
-    target = Target.PARAGRAPHS if match["unit"] == "款" else Target.ITEMS
+    target = RelativeTarget.PARAGRAPHS if match["unit"] == "款" else RelativeTarget.ITEMS
     return RelativeReference(words, target, tuple(range(own - count, own)), place, items=items)

@@ -39,7 +39,7 @@ class _Lenient(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
 
 
-class Part(_Lenient):
+class ContentPart(_Lenient):
     """A piece of a message."""
 
     type: str
@@ -51,7 +51,7 @@ class ChatMessage(_Lenient):
     """A message. Calls of the client's own tools are not looked at."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | Annotated[list[Part], Field(max_length=MAX_PARTS)] | None = None
+    content: str | Annotated[list[ContentPart], Field(max_length=MAX_PARTS)] | None = None
 
 
 class StreamOptions(_Lenient):

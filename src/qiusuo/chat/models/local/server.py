@@ -14,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 
 from qiusuo.chat.models.clients import Built, close_all
 from qiusuo.chat.models.port import ModelInfo
-from qiusuo.chat.models.vendors import Choice
+from qiusuo.chat.models.vendors import ModelChoice
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
 from qiusuo.loops import PerLoop
@@ -74,7 +74,7 @@ atexit.register(_SERVERS.close)
 class LocalModel:
     """A GGUF file. Loading takes from half a second to some seconds, on first use."""
 
-    def __init__(self, choice: Choice, settings: Settings, info: ModelInfo) -> None:
+    def __init__(self, choice: ModelChoice, settings: Settings, info: ModelInfo) -> None:
         assert choice.path is not None  # noqa: S101 - that is what makes it local
         self.info = info
         self._choice = choice
