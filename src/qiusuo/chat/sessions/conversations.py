@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator
 from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
 from qiusuo.chat.events import Delta, Done, Event, TurnRecord
+from qiusuo.chat.running import RunningTurn
 from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
 from qiusuo.chat.sessions.session import SessionStore
@@ -29,85 +29,31 @@ SAVE_SECONDS: Final = 3.0
 Numbered = tuple[int, Event]
 
 
-class LiveTurn:
-    """A turn that is being answered. Its events are kept until it has ended, so that late listeners miss nothing."""
+class LiveTurn(RunningTurn):
+    """A turn of a conversation that is kept."""
 
     def __init__(self, turn: Turn, owner: str, session: str, unsaved: Unsaved) -> None:
         self.draft = Draft(session, turn.record)
-        self._turn = turn
         self._owner = owner
         self._session = session
         self._unsaved = unsaved
-        self._log: list[Event] = []
-        self._ended = False
-        self._listeners: set[asyncio.Event] = set()
-        self._task = asyncio.create_task(self._run())
-
-    @property
-    def record(self) -> TurnRecord:
-        """What has become of the turn so far."""
-        return self._turn.record
-
-    def stop(self) -> None:
-        """Stop model and search; the turn then ends with ``Done``."""
-        self._turn.stop()
-
-    def break_off(self) -> None:
-        """Stop the turn because the server stops."""
-        self._turn.break_off()
-
-    def when_ended(self, callback: Callable[[], object]) -> None:
-        """Call back once the turn has ended and is saved."""
-        self._task.add_done_callback(lambda _task: callback())
-
-    async def wait(self) -> None:
-        """Wait until the turn has ended and is saved."""
-        await asyncio.wait([self._task])
+        super().__init__(turn)
 
     async def follow(self, after: int = -1) -> AsyncGenerator[list[Numbered]]:
         """Give out the events behind number ``after``, those that are there in one go; pieces of text are joined."""
         position = after + 1
-        news = asyncio.Event()
-        self._listeners.add(news)
-        try:
-            while True:
-                news.clear()
-                if position < len(self._log):
-                    batch = self._log[position:]
-                    yield _joined(position, batch)
-                    position += len(batch)
-                elif self._ended:
-                    return
-                else:
-                    await news.wait()
-        finally:
-            self._listeners.discard(news)
+        while events := await self.news(position):
+            yield _joined(position, events)
+            position += len(events)
 
-    async def _run(self) -> None:
-        try:
-            async with aclosing(self._turn.events()) as events:
-                async for event in events:
-                    self.draft.note(event)
-                    if isinstance(event, Done):
-                        # First saved, then told: who asks the next question at once must find the conversation free.
-                        await self._save()
-                    self._tell(event)
-        except Exception:  # the turn has ended with Done, so its readers are told; this is for who runs the server
-            logger.exception("a turn has failed")
-        finally:
-            self._ended = True
-            self._wake()
-
-    def _tell(self, event: Event) -> None:
-        self._log.append(event)
-        self._wake()
-
-    def _wake(self) -> None:
-        for listener in self._listeners:
-            listener.set()
+    async def heed(self, event: Event) -> None:
+        """Keep an event; the end of a turn is first saved, then told: who asks on at once must find it free."""
+        self.draft.note(event)
+        if isinstance(event, Done):
+            await self._save()
 
     async def _save(self) -> None:
-        ended = Ended(self._owner, self._session, self.record, self._turn.memory)
+        ended = Ended(self._owner, self._session, self.record, self.turn.memory)
         try:
             async with asyncio.timeout(SAVE_SECONDS):
                 await self._unsaved.save(ended)
@@ -121,7 +67,7 @@ class LiveTurn:
     def _save_later(self, ended: Ended, error: Exception | None = None) -> None:
         self._unsaved.add(ended)
         reason = error.told if isinstance(error, SearchError) else None
-        self._tell(notice("not_saved", "error", reason=reason))
+        self.tell(notice("not_saved", "error", reason=reason))
 
 
 class Conversations:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
 from typing import Final
 
 from starlette.requests import Request
@@ -19,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from qiusuo.chat.chat import Turn
 from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
 from qiusuo.chat.models.tuned import tuned
+from qiusuo.chat.running import RunningTurn
 from qiusuo.chat.sessions.conversations import Conversations
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
@@ -72,7 +72,7 @@ class OpenAiRoutes:
     def stop(self) -> None:
         """Break off every turn that runs; its client gets what there is of the answer."""
         for following in tuple(self._running):
-            following.turn.break_off()
+            following.break_off()
 
     async def models(self, _request: Request) -> Response:
         """List the models."""
@@ -134,43 +134,18 @@ class OpenAiRoutes:
         return following
 
 
-class Following:
-    """The events of a turn, which runs until it has ended or nobody follows it any more."""
+class Following(RunningTurn):
+    """A turn that one client follows to its end, or as long as the client is there."""
 
     def __init__(self, turn: Turn) -> None:
-        self.turn = turn
-        self._queue: asyncio.Queue[Event] = asyncio.Queue()
-        self._task = asyncio.create_task(self._run())
-
-    def when_ended(self, callback: Callable[[], object]) -> None:
-        """Call back once the turn has ended."""
-        self._task.add_done_callback(lambda _task: callback())
+        super().__init__(turn)
+        self._heard = 0
 
     async def next(self, seconds: float | None = None) -> list[Event]:
         """Return what has happened since the last call, nothing if that is nothing for so many seconds."""
-        events: list[Event] = []
-        try:
-            if self._queue.empty():
-                async with asyncio.timeout(seconds):
-                    events.append(await self._queue.get())
-        except TimeoutError:
-            return events
-        while not self._queue.empty():
-            events.append(self._queue.get_nowait())
+        events = await self.news(self._heard, seconds)
+        self._heard += len(events)
         return events
-
-    async def aclose(self) -> None:
-        """Stop model and search, and wait until their connections are closed."""
-        self.turn.stop()
-        await asyncio.wait([self._task])
-
-    async def _run(self) -> None:
-        try:
-            async with aclosing(self.turn.events()) as events:
-                async for event in events:
-                    self._queue.put_nowait(event)
-        except Exception:  # the turn has ended with Done, so the client is told; this is for who runs the server
-            logger.exception("a turn has failed")
 
 
 class TurnStream(StreamingResponse):
