@@ -93,7 +93,7 @@ class TestAddresses:
         with pytest.raises(ConfigurationError) as caught:
             open_store(url)
         assert caught.value.fact.code.startswith("store.")
-    assert all(caught.value.wording(language).fix for language in Language)
+        assert all(caught.value.wording(language).fix for language in Language)
         assert HUSH not in str(caught.value)
 
     @pytest.mark.parametrize(
