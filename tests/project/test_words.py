@@ -42,9 +42,9 @@ PARTS = sorted({path.relative_to(ROOT).with_suffix("").parts[0] for path in MODU
     path.name for path in ROOT.glob("*.py")
 )
 OWN_PREFIXES = (
-    "address", "bing", "bocha", "body", "brave", "browser", "ddgs", "docs", "engine", "exa", "example", "google", "http",
-    "openai", "outcome", "page_read", "perplexity", "query", "redis", "search", "searxng", "searxng_door", "serpapi",
-    "settings", "tavily", "value", "web", "zhipu",
+    "address", "bing", "bocha", "body", "brave", "browser", "ddgs", "docs", "engine", "exa", "example", "google",
+    "http", "openai", "outcome", "page_read", "perplexity", "query", "redis", "search", "searxng", "searxng_door",
+    "serpapi", "settings", "tavily", "value", "web", "zhipu",
 )  # fmt: skip
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,6 +137,14 @@ class TestSearch:
         assert told == {"numResults": "body.at_least", "freshness": "body.one_of", "engin": "body.unknown"}
         assert "numResults：不能小于 1；freshness：应为 'hour', 'day'" in chinese["message"]
         assert "numResults: it must not be less than 1; freshness: one of 'hour', 'day'" in english["message"]
+
+    @pytest.mark.parametrize("page", ["tools.md", "tools.zh-CN.md"])
+    def test_the_example_of_the_documentation(self, server: WebServer, page: str) -> None:
+        text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+        example = re.search(r"(/api/search\?lang=zh)' -d '(.*?)'\n```\n\n```json\n(.*?)```", text, re.DOTALL)
+        assert example
+        answer = server.client.post(example[1], content=example[2])
+        assert answer.json() == json.loads(example[3])
 
     @pytest.mark.parametrize(
         ("content", "code"),
