@@ -57,8 +57,8 @@ class TestTurns:
     @pytest.mark.parametrize(
         ("language", "question", "what", "late"),
         [
-            (ZH, "今天的新闻", "搜索没有在时限内返回，这次已改为直接回答。", "searxng：0.5 秒内没有回答。"),
-            (EN, "news of today", "No result came in time", "searxng: No answer within 0.5 s."),
+            (ZH, "今天的新闻", "搜索没有在时限内返回，这次已改为直接回答。", "在 0.5 秒内没有应答"),
+            (EN, "news of today", "No result came in time", "gave no answer within 0.5 s"),
         ],
     )
     async def test_the_record_is_told_in_the_language_of_the_turn(
@@ -74,8 +74,8 @@ class TestTurns:
         assert kept["code"] == "search_timeout"
         assert kept["message"].startswith(what)
         assert kept["message"].endswith(late)
-        assert turn.record.rounds[0]["reason"] == late
-        assert late.endswith(turn.record.rounds[0]["attempts"][0]["reason"])
+        assert turn.record.rounds[0]["reason"].endswith(late)
+        assert turn.record.rounds[0]["attempts"][0]["reason"].endswith(late)
 
     async def test_a_fault_of_a_tool(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def broken(*_args: object, **_more: object) -> None:
