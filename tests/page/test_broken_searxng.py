@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from qiusuo.chat.sessions.store import open_store
@@ -44,9 +45,11 @@ class BrokenWorld(PageWorld):
 
 
 @contextmanager
-def repaired(port: int) -> Iterator[ProviderServer]:
+def repaired(port: int, *, json_on: bool = True) -> Iterator[ProviderServer]:
     """Start a SearXNG at that very port."""
     server = ProviderServer(Searxng())
+    assert isinstance(server.provider, Searxng)
+    server.provider.json_on = json_on
     server.port = port
     with server:
         show(server, PAGES)
@@ -90,3 +93,29 @@ def test_it_breaks_while_the_page_is_open(chromium: Browser) -> None:
         page.page.get_by_role("button", name="New chat").click()
         expect(page(".setup")).to_contain_text(str(world.port), timeout=FOUND)
         expect(page(".setup")).to_contain_text("Still to set up")
+
+
+@pytest.mark.parametrize(
+    ("locale", "what", "fix", "never"),
+    [
+        ("zh-CN", "在运行，但没有开启 JSON 接口", "在 search.formats 中加入 json", "没有配置"),
+        ("en", "runs, but its JSON API is off", "Add json to search.formats", "configured"),
+    ],
+)
+def test_one_without_json_is_told_as_that(chromium: Browser, locale: str, what: str, fix: str, never: str) -> None:
+    with (
+        BrokenWorld() as world,
+        repaired(world.port, json_on=False),
+        screen(chromium, world, locale=locale) as page,
+    ):
+        entry = page(".setup li").filter(has_text=str(world.port))
+        expect(entry.locator("b")).to_contain_text(what)
+        expect(entry).to_contain_text(fix)
+        expect(entry.locator(".command code").first).to_be_visible()
+        expect(page(".setup")).not_to_contain_text(never)
+        # In the other language at once, without a reload.
+        other = "English" if locale == "zh-CN" else "中文"
+        page.page.get_by_role("button", name=other, exact=True).click()
+        expect(entry.locator("b")).to_contain_text(
+            "its JSON API is off" if other == "English" else "没有开启 JSON 接口"
+        )

@@ -40,9 +40,10 @@ PARTS = sorted({path.relative_to(ROOT).with_suffix("").parts[0] for path in MODU
     path.name for path in ROOT.glob("*.py")
 )
 OWN_PREFIXES = (
-    "address", "bing", "bocha", "brave", "browser", "check", "chrome", "clock", "ddgs", "engine", "exa", "files",
-    "google", "http", "kit", "outcome", "page_read", "perplexity", "provider", "query", "redis", "search", "searxng",
-    "serpapi", "settings", "settings_file", "tavily", "tools", "value", "zhipu",
+    "address", "bing", "bocha", "body", "brave", "browser", "check", "chrome", "clock", "ddgs", "docs", "engine", "exa",
+    "example", "files", "google", "http", "kit", "openai", "outcome", "page_read", "perplexity", "provider", "query",
+    "redis", "search", "searxng", "searxng_door", "serpapi", "settings", "settings_file", "tavily", "tools", "value",
+    "web", "zhipu",
 )  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def literal_errors(path: Path) -> list[int]:
     for node in ast.walk(tree_of(path)):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in error_names():
-                told = [*node.args[:1], *(word.value for word in node.keywords if word.arg in {"fact", "fix"})]
+                told = [*node.args[:2], *(word.value for word in node.keywords if word.arg in {"fact", "fix"})]
                 found += [node.lineno] if any(map(is_sentence, told)) else []
     return found
 
@@ -162,8 +163,9 @@ class TestOneCatalogue:
             'raise Blocked("a" if x else fact)\n'
             'raise Blocked(Fact("a.b"), fix=remedy or "", commands=("qiusuo doctor",))\n'
             'raise ValueError("a fault of ours")\n'
+            'raise Refusal(HTTPStatus.FORBIDDEN, "words")\n'
         )
-        assert literal_errors(file) == [1, 2, 3, 4, 5]
+        assert literal_errors(file) == [1, 2, 3, 4, 5, 8]
 
     @pytest.mark.parametrize("prefix", OWN_PREFIXES)
     def test_every_code_is_told_somewhere(self, prefix: str) -> None:

@@ -24,7 +24,7 @@ from qiusuo.web.backend import Backend
 from qiusuo.web.errors import in_one_line
 from qiusuo.web.route import LeanRoute, json_answer
 from qiusuo.web.schemas import error_responses
-from qiusuo.words import Fact, Language, said
+from qiusuo.words import Fact, Language
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _ANSWERED: Final = frozenset({Outcome.OK, Outcome.EMPTY})
@@ -184,15 +184,14 @@ async def _read_form(request: Request) -> dict[str, str]:
 
 def _check(given: Mapping[str, str]) -> SearxngForm:
     if given.get("format") != "json":
-        raise InvalidQuery(Fact("web.only_json"))
-    # From here on in SearXNG's own words, for which programs look.
+        raise InvalidQuery(Fact("searxng_door.only_json"))
     if not given.get("q"):
-        raise InvalidQuery(said("No query"))
+        raise InvalidQuery(Fact("searxng_door.no_query"))
     try:
         return SearxngForm.model_validate(given)
     except ValidationError as error:
         name = str(error.errors()[0]["loc"][0])
-        raise InvalidQuery(said(f'Invalid value "{given.get(name)}" for parameter {name}')) from None
+        raise InvalidQuery(Fact("searxng_door.invalid_value", value=given.get(name, ""), name=name)) from None
 
 
 def _engines(backend: Backend, wanted: str | None) -> tuple[list[str], list[tuple[str, str]]]:

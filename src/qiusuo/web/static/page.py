@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from qiusuo.web.errors import Refusal
 from qiusuo.web.openai.errors import refused
-from qiusuo.web.static.words import MODULE, words_module
+from qiusuo.web.static.words import MODULE, first_words, words_module
 from qiusuo.words import Fact
 
 FOLDER: Final = Path(__file__).with_name("page")
@@ -97,6 +97,8 @@ def page_files() -> PageFiles:
     preloads = "\n    ".join(f'<link rel="modulepreload" href="{root}{name}" />' for name in modules)
     markup = (FOLDER / "index.html").read_text(encoding="utf-8")
     markup = _LOCAL.sub(rf"\g<1>{root}", markup).replace("<!-- modules -->", preloads)
+    for place, words in first_words().items():
+        markup = markup.replace(f"<!-- {place} -->", words)
     return PageFiles(
         root,
         {name: StaticFile.of(body, KINDS[Path(name).suffix]) for name, body in found.items()},

@@ -13,6 +13,15 @@ OWN_NOTICES: Final = ("lost_turn", "refused", "conversations_full", "turns_full"
 """What the page itself finds. Of all others the server tells, in the page's language."""
 
 
+def first_words() -> dict[str, str]:
+    """Return what stands on the page before its scripts run, in both languages: nobody has chosen one yet."""
+    name, about, script = (
+        [fact.text(language) for language in Language]
+        for fact in (Fact("page.app"), Fact("page.tagline"), Fact("page.needsScript"))
+    )
+    return {"title": f"{name[0]} · {about[0]}", "name": " ".join(name), "without scripts": " ".join(script)}
+
+
 def words_module() -> bytes:
     """Return ``words.js``: the page's words, how attempts end, and the page's own notices, by language."""
     tables = {

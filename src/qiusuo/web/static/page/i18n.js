@@ -66,14 +66,15 @@ export function onPreferences(listener) {
 }
 
 /**
- * Say something in the page's language.
+ * Say something in the page's language, or in another one.
  *
  * @param {keyof typeof WORDS["zh"]} key
  * @param {Record<string, string | number>} [values]
+ * @param {Language} [tongue]
  * @returns {string}
  */
-export function t(key, values) {
-  const text = WORDS[language][key] ?? key;
+export function t(key, values, tongue = language) {
+  const text = WORDS[tongue][key] ?? key;
   return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
 }
 

@@ -20,7 +20,7 @@ export function References({ markdown, sources }) {
     <section class="references">
       ${lines.map((line, index) => {
         const heading = HEADING.exec(line);
-        if (heading && heading[1].length === 2) return html`<h3 key=${index}>${referencesTitle(heading[2])}</h3>`;
+        if (heading && heading[1].length === 2) return html`<h3 key=${index}>${t("references")}</h3>`;
         if (heading) return html`<h4 key=${index}>${heading[2].replace(ESCAPED, "$1")}</h4>`;
         const source = known.get(Number(ENTRY.exec(line)?.[1]));
         if (source) return html`<${Reference} key=${index} source=${source} />`;
@@ -28,11 +28,6 @@ export function References({ markdown, sources }) {
       })}
     </section>
   `;
-}
-
-/** @param {string} given */
-function referencesTitle(given) {
-  return given === "参考文献" ? t("references") : given;
 }
 
 /** @param {{source: Source}} props */

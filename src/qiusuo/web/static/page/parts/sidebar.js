@@ -57,7 +57,7 @@ function Preferences() {
     <footer class="preferences">
       <${IconButton} icon=${theme.icon} label=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)} />
       <button type="button" class="quiet" lang=${other === "zh" ? "zh-CN" : "en"} onClick=${() => setLanguage(other)}>
-        ${other === "zh" ? "中文" : "English"}
+        ${t("language", {}, other)}
       </button>
       <a class="quiet" href=${`/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
     </footer>
