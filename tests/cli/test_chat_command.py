@@ -122,7 +122,7 @@ class TestPipe:
         assert out == "凭我所知。\n"
         assert "✗ 第 1 轮 · 搜索失败 “茶 是 什么”" in err
         assert "搜索服务不可用" in err
-        assert "$ qiusuo doctor" in err
+        assert "$ docker restart searxng" in err
 
     def test_an_agent_decides_by_itself(self, chat: ChatTerminal) -> None:
         chat.model.add(*AGENT)
@@ -207,7 +207,7 @@ class TestExitCodes:
 
     def test_not_set_up(self, chat: ChatTerminal) -> None:
         _, err = chat.pipe("x", "--model", "nonsense:x", code=Exit.NOT_CONFIGURED)
-        assert "provider:name" in err
+        assert "服务商:模型名" in err
         _, err = chat.pipe("x", "--engine", "altavista", code=Exit.NOT_CONFIGURED)
         assert "altavista" in err
         assert chat.model.requests == []
@@ -370,7 +370,7 @@ class TestTerminal:
         chat.model.add(Reply.text("From the other."))
         screen = chat.screen(QIUSUO_MODEL="nonsense:x", QIUSUO_MODEL_BASE_URL=None, QIUSUO_MODEL_API_KEY=None,
                              OPENAI_BASE_URL=chat.model.base_url, OPENAI_API_KEY=chat.model.key)  # fmt: skip
-        screen.wait_for("provider:name", "/model", "› ")
+        screen.wait_for("服务商:模型名", "/model", "› ")
         screen.enter("hello")
         screen.wait_for("nonsense:x", "→", "秒 · nonsense:x")
         screen.enter("/model deepseek:deepseek-chat")
