@@ -320,7 +320,7 @@ class TestConfig:
             assert config["model"]["label"] == "Scripted"
             assert config["search"] == {
                 "available": True,
-                "engine": {"name": "searxng", "label": "SearXNG"},
+                "engine": {"name": "searxng", "label": "SearXNG", "web": True},
                 "problem": None,
             }
             assert config["examples"]["zh"]

@@ -123,6 +123,7 @@ class Chat:
         self._reader = reader or PageReader()
         # One set for all turns: what a plug-in opens for its tools may take a while.
         self._tools = plugin_tools(service)
+        plugins.recognise("")  # so that no first question waits for what the recognisers load
 
     def turn(self, ask: Ask, memory: Memory | None = None) -> Turn:
         """Return the turn for a question; nothing happens before its events are read.
