@@ -55,7 +55,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from qiusuo.models import Attempt, Outcome
-from qiusuo.words import Fact, Language, as_fact
+from qiusuo.words import Fact, Language, as_fact, sentences
 from qiusuo.words.wording import Wording, remedy_of, wording
 
 _MOST_FIXES: Final = 2
@@ -121,9 +121,7 @@ class SearchError(Exception):
 
     def _line(self, place: str) -> str:
         prefix = f"{self.engine}: " if self.engine else ""
-        message, fix = f"{self.message}{place}", self.fix
-        stop = "." if fix and not message.endswith((".", ":", "!", "?", ")")) else ""
-        return f"{prefix}{message}{stop} {fix}".rstrip()
+        return prefix + sentences(Language.ENGLISH, f"{self.message}{place}", self.fix)
 
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the error in its JSON shape: facts for programs, and words in a language."""

@@ -129,9 +129,9 @@ FAILURES = {
     Fault.HANG: "search_timeout",
     Fault.SERVER_ERROR: "search_unavailable",
     Fault.RESET: "search_unavailable",
-    Fault.HTML: "search_bad_response",
-    Fault.FORBIDDEN: "search_disabled",
-    Fault.RATE_LIMITED: "search_rate_limited",
+    Fault.HTML: "search_misconfigured",
+    Fault.FORBIDDEN: "search_misconfigured",
+    Fault.RATE_LIMITED: "search_misconfigured",
     Fault.TRUNCATED: "search_bad_response",
 }
 

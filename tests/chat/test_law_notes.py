@@ -51,7 +51,7 @@ async def test_why_nothing_was_found(sample_folder: Path, question: str, said: s
     heard, prompt = await ask(sample_folder, question)
     [told] = [notice for notice in heard.of(Notice) if notice.code == "law_note"]
     assert told.level == "warning"
-    assert said in told.message
+    assert said in told.wording(Language.CHINESE).what
     assert said in prompt
 
 
@@ -68,7 +68,7 @@ async def test_how_a_question_was_understood(sample_folder: Path) -> None:
     heard, prompt = await ask(sample_folder, "家传茶叶法第三条")
     [told] = [notice for notice in heard.of(Notice) if notice.code == "law_note"]
     assert (told.level, heard.rounds[0].numbers) == ("info", (1,))
-    assert "按《中华人民共和国茶叶法》理解“家传茶叶法”" in told.message
+    assert "按《中华人民共和国茶叶法》理解“家传茶叶法”" in told.wording(Language.CHINESE).what
     assert "按《中华人民共和国茶叶法》理解“家传茶叶法”" in prompt
 
 

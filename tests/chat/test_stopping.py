@@ -116,7 +116,7 @@ class TestFaultsOfOurs:
             assert heard.done.cited == (1,)
             assert heard.codes == ["page_failed"]
             told = [message["content"] for message in world.model.requests[-1].messages if message["role"] == "tool"]
-            assert any("has a fault" in text and "oops" not in text for text in told)
+            assert any("fetch_page 出了故障" in text and "oops" not in text for text in told)
 
     async def test_nothing_comes_after_the_end(self) -> None:
         async with ChatWorld(Reply.text("好")) as world:

@@ -18,6 +18,7 @@ from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.legal.index.handle import IndexHandle
+from qiusuo.words import Language
 from tests.support.chat_world import AGENT, SEARCH, Heard
 from tests.support.native_servers import Annotation, Searched, models_are_closed, openai_model, responses, said
 from tests.support.scripted_model import Call, Reply, ScriptedModel, Step
@@ -109,5 +110,5 @@ async def test_what_the_index_says_is_told_beside_the_models_own_search(sample_f
     async with native_chat(NATIVE, legal_dir=str(sample_folder)) as (chat, _):
         heard = await ask(chat, "旧水壶法第一条怎么说")
     assert [round_.kind for round_ in heard.rounds] == ["native"]
-    [told] = [notice.message for notice in heard.of(Notice) if notice.code == "law_note"]
+    [told] = [notice.wording(Language.CHINESE).what for notice in heard.of(Notice) if notice.code == "law_note"]
     assert "修改前的版本" in told

@@ -155,7 +155,7 @@ class TestUnsaved:
                 assert [one.answer for one in turns] == ["答", "别处"]
                 again = await conversations.send(OWNER, session, "再来")
                 await heard_out(again)
-                said = [message["data"]["content"].split("\n")[0] for message in again._turn.memory.messages]
+                said = [message["data"]["content"].split("\n")[0] for message in again.turn.memory.messages]
                 assert said == ["继续", "别处", "再来", "又答"]
 
     async def test_no_more_wait_than_there_is_room_for(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from qiusuo.chat.event import Event
-from qiusuo.words import Fact, Language, said
+from qiusuo.words import Fact, Language, said, sentences
 from qiusuo.words.catalogue import Part, entry
 from qiusuo.words.facts import SAID
 from qiusuo.words.wording import Wording
@@ -64,10 +64,9 @@ class Notice(Event):
             return self.kept
         reason = self.reason or said("")
         own = "" if self._is_heading else self.fact.text(language)
-        sentences = [text for text in (own, reason.text(language)) if text]
         fix = self.remedy.text(language) if self.remedy else reason.text(language, Part.FIX)
         return Wording(
-            language.after_sentence.join(sentences),
+            sentences(language, own, reason.text(language)),
             fix=fix or self.fact.text(language, Part.FIX),
             title=self.fact.text(language, Part.TITLE),
         )

@@ -18,7 +18,7 @@ from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page
 from qiusuo.text import clean, detect_language, primary_language, truncate
-from qiusuo.words import Fact, Language
+from qiusuo.words import Fact, Language, sentences
 
 _NUMBER = re.compile(r"[\[［【]\s*\^?([0-9０-９]{1,4})\s*[\]］】]")
 
@@ -82,13 +82,9 @@ def error_text(error: SearchError, language: Language = Language.ENGLISH) -> str
     told = error.wording(language)
     if isinstance(error, AllEnginesFailed):
         failed = Fact("tools.search_failed", tried=[attempt.summary for attempt in error.attempts])
-        return _sentences(language, failed.text(language), told.fix, Fact("tools.without_search").text(language))
+        return sentences(language, failed.text(language), told.fix, Fact("tools.without_search").text(language))
     who = f"{error.engine}: " if error.engine else ""
-    return f"Error: {who}{_sentences(language, told.what, told.fix)}"
-
-
-def _sentences(language: Language, *texts: str) -> str:
-    return language.after_sentence.join(text for text in texts if text)
+    return f"Error: {who}{sentences(language, told.what, told.fix)}"
 
 
 def untrusted(text: str) -> str:

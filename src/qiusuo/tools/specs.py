@@ -17,7 +17,7 @@ from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.tools.base import check_arguments, json_schema
 from qiusuo.tools.render import language_for, page_text, results_text
-from qiusuo.words import Fact, Language
+from qiusuo.words import Fact, Language, sentences
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +203,7 @@ def disabled_text(problem: SearchError, language: Language = Language.CHINESE) -
     """Return why there is no search, in words that an agent can pass on to its user."""
     kind = Fact("tools.off") if isinstance(problem, SearchDisabled) else Fact("tools.unavailable")
     told = problem.wording(language)
-    return language.after_sentence.join(part for part in (kind.text(language), told.what, told.fix) if part)
+    return sentences(language, kind.text(language), told.what, told.fix)
 
 
 def _language(wanted: QueryArguments) -> Language:

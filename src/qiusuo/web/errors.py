@@ -22,7 +22,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Outcome
-from qiusuo.words import Fact, Language
+from qiusuo.words import Fact, Language, sentences
 
 CLIENT_GONE: Final = 499
 """What nginx writes down for a client that hung up; nobody receives it."""
@@ -82,9 +82,7 @@ def headers_of(error: SearchError) -> dict[str, str]:
 def in_one_line(error: SearchError, language: Language) -> str:
     """Return all that everybody may read of an error, for clients that show one text."""
     words = error.wording(language)
-    return language.after_sentence.join(
-        text for text in (titled(error.engine, words.what, language), words.fix) if text
-    )
+    return sentences(language, titled(error.engine, words.what, language), words.fix)
 
 
 def titled(title: str | None, what: str, language: Language) -> str:

@@ -5,7 +5,7 @@ one catalogue (``texts/*.toml``, and a folder ``words`` beside a plug-in's modul
 composed where somebody reads them.
 """
 
-from qiusuo.words.facts import Fact, Value, as_fact, said
+from qiusuo.words.facts import Fact, Value, as_fact, said, sentences
 from qiusuo.words.languages import Language, language_of
 
-__all__ = ["Fact", "Language", "Value", "as_fact", "language_of", "said"]
+__all__ = ["Fact", "Language", "Value", "as_fact", "language_of", "said", "sentences"]

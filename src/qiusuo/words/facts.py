@@ -91,6 +91,17 @@ class _Texts(dict[str, str]):
         return "…"
 
 
+def whole(text: str, language: Language) -> str:
+    """Return a text as a whole sentence: headlines have no full stop of their own."""
+    return text if not text or text.endswith(_STOPS) else text + language.stop
+
+
+def sentences(language: Language, *texts: str) -> str:
+    """Return texts one after the other; those before the last end with a full stop."""
+    told = [text for text in texts if text]
+    return language.after_sentence.join([*(whole(text, language) for text in told[:-1]), *told[-1:]])
+
+
 def in_words(value: object, language: Language) -> str:
     """Return a value as text in a language."""
     match value:
@@ -99,8 +110,8 @@ def in_words(value: object, language: Language) -> str:
         case tuple() | list():
             clauses = any(isinstance(each, Fact) for each in value)
             texts = [in_words(each, language) for each in value]
-            if clauses and all(text.endswith(_STOPS) for text in texts):
-                return language.after_sentence.join(texts)
+            if clauses and any(text.endswith(_STOPS) for text in texts):
+                return language.after_sentence.join(whole(text, language) for text in texts)
             return (language.between if clauses else language.joint).join(texts)
         case float():
             return f"{value:g}"

@@ -25,6 +25,11 @@ class Language(StrEnum):
         return "；" if self is Language.CHINESE else "; "
 
     @property
+    def stop(self) -> str:
+        """What ends a sentence."""
+        return "。" if self is Language.CHINESE else "."
+
+    @property
     def after_sentence(self) -> str:
         """What stands between whole sentences."""
         return "" if self is Language.CHINESE else " "
