@@ -21,6 +21,7 @@ from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from qiusuo.browser.chrome import Chrome
+    from qiusuo.browser.tab import TabGone
 
 T = TypeVar("T")
 
@@ -110,7 +111,7 @@ class _Keeper:
                             return await chrome.view(visit)
                         except _gone() as gone:
                             if last:
-                                raise visit.unavailable(Fact("browser.broke_down", words=str(gone))) from None
+                                raise visit.unavailable(Fact("browser.broke_down", words=gone.fact)) from None
                         finally:
                             self._look_after(chrome)
                     raise AssertionError("the second try returns or raises")
@@ -246,7 +247,7 @@ class _Keeper:
         self._places = None
 
 
-def _gone() -> type[Exception]:
+def _gone() -> type[TabGone]:
     from qiusuo.browser.tab import TabGone  # noqa: PLC0415 - loads Playwright
 
     return TabGone

@@ -13,7 +13,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 from qiusuo.browser.views import PageCircles, PageView, Visit
 from qiusuo.errors import BadResponse, EngineError
 from qiusuo.http import MAX_BODY_BYTES
-from qiusuo.words import Fact
+from qiusuo.words import Fact, as_fact
 
 CLOSE_SECONDS: Final = 3.0
 
@@ -53,7 +53,11 @@ MAX_DOCUMENTS: Final = 3
 
 
 class TabGone(Exception):
-    """The page's process, or the whole browser, is no longer there."""
+    """The page's process, or the whole browser, is no longer there; a string has Playwright's own words."""
+
+    def __init__(self, why: Fact | str) -> None:
+        super().__init__(why)
+        self.fact = as_fact(why)
 
 
 class Tab:
@@ -109,7 +113,7 @@ class Tab:
             if _STATUS_WITHOUT_PAGE in str(error) and self._status:
                 return PageView(visit.url, self._status, "", self._retry_after)
             if "ERR_ABORTED" in str(error) and not self._status:
-                raise TabGone("its page crashed") from None  # nothing had come that could have been refused
+                raise TabGone(Fact("browser.page_crashed")) from None  # nothing had come that could have been refused
             raise _translated(str(error), visit) from None
         finally:
             # Where nobody waits for it any more it ends when the page is closed.
@@ -157,7 +161,7 @@ class Tab:
         if why == _CIRCLES:
             return PageCircles(visit.url)
         if why == _CRASHED:
-            return TabGone("its page crashed")
+            return TabGone(Fact("browser.page_crashed"))
         if why == _TOO_LARGE:
             fact = Fact("http.too_large", host=visit.host, limit=MAX_BODY_BYTES // 1024)
         else:
