@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qiusuo.citations import CitationProcessor, add_citations
-from qiusuo.citations.checking.additions import ADDED_NOTE
+from qiusuo.citations.checking.additions import ADDED
 from qiusuo.models import SearchResultItem
+from qiusuo.words import Language
 
 BEIJING = "截至2023年末，北京市常住人口2185.8万人，比上年末增加1.5万人。"
 PARIS = "The Louvre in Paris received 8.9 million visitors in 2023, most of them from abroad."
@@ -33,7 +34,10 @@ def test_clearly_supported_sentences_get_their_source() -> None:
 
 def test_reader_sees_that_they_were_added() -> None:
     cited = add_citations("截至2023年末，北京市常住人口2185.8万人。", PROCESSOR)
-    assert cited.markdown == f'截至2023年末，北京市常住人口2185.8万人[[1]](https://a.cn "{ADDED_NOTE}")。'
+    assert (
+        cited.markdown
+        == f'截至2023年末，北京市常住人口2185.8万人[[1]](https://a.cn "{ADDED.text(Language.CHINESE)}")。'
+    )
     assert PROCESSOR.convert(cited.markdown) == cited.markdown
     assert PROCESSOR.references(cited.markdown) == PROCESSOR.references("[1]")
 

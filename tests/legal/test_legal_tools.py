@@ -26,12 +26,6 @@ from tests.support.world import World
 pytest_plugins = ["tests.support.legal_fixtures"]
 
 
-def test_programs_find_them_under_their_old_name_too() -> None:
-    import qiusuo.tools.legal
-
-    assert qiusuo.tools.legal.LegalSearch is LegalSearch
-
-
 class TestTools:
     async def test_in_the_toolbox(self, samples: IndexHandle) -> None:
         async with World("tavily") as world, PageReader() as reader:

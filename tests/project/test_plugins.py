@@ -52,6 +52,8 @@ async def main():
 print(json.dumps(asyncio.run(main())))
 """
 
+pytestmark = pytest.mark.programs
+
 
 def files_of(page: str) -> dict[str, str]:
     """The files that a page of the docs shows, by their paths."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qiusuo.words import Fact, Language
 
 
-def about(key: str) -> str:
+def about(key: str, file: str = "help") -> str:
     """Return what a command or an option does, in English and Chinese: the reference in the docs is for both."""
-    fact = Fact(f"help.{key}")
+    fact = Fact(f"{file}.{key}")
     return f"{fact.text(Language.ENGLISH)} {fact.text(Language.CHINESE)}"

@@ -6,75 +6,82 @@ from typing import Annotated
 
 import typer
 
-EPILOG = (
-    "Exit codes: 0 results, 1 nothing found, 2 wrong usage, 3 not set up, 4 every engine failed, 5 over the rate limit."
-)
-legal = typer.Typer(help="Chinese law on this machine. 本地法律检索。", no_args_is_help=True)
+from qiusuo.cli.help import about
+
+EPILOG = about("exit_codes")
+
+
+def own(key: str) -> str:
+    """Return what a command of ours or its option does."""
+    return about(key, "legal_help")
+
+
+legal = typer.Typer(help=own("group"), no_args_is_help=True)
 
 
 @legal.callback()
 def legal_group() -> None:
-    """Chinese law on this machine. 本地法律检索。"""
+    """Chinese law on this machine."""
 
 
-@legal.command("install", epilog=EPILOG)
+@legal.command("install", epilog=EPILOG, help=own("install"))
 def legal_install(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. 不再询问。")] = False,
-    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help=own("install_yes"))] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help=own("install_semantic"))] = False,
 ) -> None:
-    """Bring the default statutes and build the index. 安装默认法律库并建立索引。"""
+    """Bring the default statutes and build the index."""
     from qiusuo.legal.terminal import run_install  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_install(yes=yes, semantic=semantic))
 
 
-@legal.command("import", epilog=EPILOG)
+@legal.command("import", epilog=EPILOG, help=own("import"))
 def legal_import(
     paths: Annotated[
         list[str],
-        typer.Argument(help="Markdown folders, judgments (.csv), JSON lines, statutes (.db). 文件或文件夹。"),
+        typer.Argument(help=own("import_paths")),
     ],
-    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help=own("install_semantic"))] = False,
 ) -> None:
-    """Add laws and judgments to the index; an interrupted import goes on. 导入法律或裁判文书，可断点续传。"""
+    """Add laws and judgments to the index; an interrupted import goes on."""
     from qiusuo.legal.terminal import run_import  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_import(paths, semantic=semantic))
 
 
-@legal.command("rebuild", epilog=EPILOG)
+@legal.command("rebuild", epilog=EPILOG, help=own("rebuild"))
 def legal_rebuild(
-    semantic: Annotated[bool, typer.Option("--semantic", help="Also build vectors. 同时建立语义向量。")] = False,
+    semantic: Annotated[bool, typer.Option("--semantic", help=own("install_semantic"))] = False,
 ) -> None:
-    """Build the ranking anew, for instance after an update of Qiusuo. 重建索引。"""
+    """Build the ranking anew, for instance after an update of Qiusuo."""
     from qiusuo.legal.terminal import run_rebuild  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_rebuild(semantic=semantic))
 
 
-@legal.command("stats", epilog=EPILOG)
+@legal.command("stats", epilog=EPILOG, help=own("stats"))
 def legal_stats(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
-    """Show what the index holds. 查看索引内容。"""
+    """Show what the index holds."""
     from qiusuo.legal.terminal import run_stats  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_stats(as_json=as_json))
 
 
-@legal.command("search", epilog=EPILOG)
+@legal.command("search", epilog=EPILOG, help=own("search"))
 def legal_search(
-    query: Annotated[list[str], typer.Argument(help="A law, an article, a question. 法律名称、条款号或问题。")],
-    cases: Annotated[bool, typer.Option("--cases", help="Search judgments instead. 检索裁判文书。")] = False,
-    as_of: Annotated[str, typer.Option("--as-of", help="Law as of this day. 按该日有效的法律。")] = "",
-    case_type: Annotated[str, typer.Option("--type", help="民事, 刑事, 行政, 执行, 国家赔偿。")] = "",
-    court: Annotated[str, typer.Option("--court", help="Court or place. 法院或地名。")] = "",
-    date_from: Annotated[str, typer.Option("--from", help="Judgments not before. 裁判日期起。")] = "",
-    date_to: Annotated[str, typer.Option("--to", help="Judgments not after. 裁判日期止。")] = "",
-    limit: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help="How many results. 结果数量。")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    query: Annotated[list[str], typer.Argument(help=own("search_query"))],
+    cases: Annotated[bool, typer.Option("--cases", help=own("search_cases"))] = False,
+    as_of: Annotated[str, typer.Option("--as-of", help=own("search_as_of"))] = "",
+    case_type: Annotated[str, typer.Option("--type", help=own("search_case_type"))] = "",
+    court: Annotated[str, typer.Option("--court", help=own("search_court"))] = "",
+    date_from: Annotated[str, typer.Option("--from", help=own("search_date_from"))] = "",
+    date_to: Annotated[str, typer.Option("--to", help=own("search_date_to"))] = "",
+    limit: Annotated[int, typer.Option("--count", "-n", min=1, max=50, help=about("search_count"))] = 5,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
-    """Search the index, offline. 离线检索法律条文或裁判文书。"""
+    """Search the index, offline."""
     from qiusuo.legal.terminal import run_search  # noqa: PLC0415 - loaded when used
 
     words = " ".join(query)
@@ -82,13 +89,13 @@ def legal_search(
     raise typer.Exit(run_search(words, cases=cases, as_of=as_of, filters=filters, limit=limit, as_json=as_json))
 
 
-@legal.command("show", epilog=EPILOG)
+@legal.command("show", epilog=EPILOG, help=own("show"))
 def legal_show(
-    reference: Annotated[list[str], typer.Argument(help="Article, law, 案号 or id. 条款、法律、案号或编号。")],
-    as_of: Annotated[str, typer.Option("--as-of", help="Law as of this day. 按该日有效的法律。")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON. 输出 JSON。")] = False,
+    reference: Annotated[list[str], typer.Argument(help=own("show_reference"))],
+    as_of: Annotated[str, typer.Option("--as-of", help=own("search_as_of"))] = "",
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
-    """Show one article, law or judgment in full. 显示条文、法律或裁判文书全文。"""
+    """Show one article, law or judgment in full."""
     from qiusuo.legal.terminal import run_show  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_show(" ".join(reference), as_of=as_of, as_json=as_json))

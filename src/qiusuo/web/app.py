@@ -32,7 +32,7 @@ from qiusuo.web.schemas import error_responses
 from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_route
 from qiusuo.web.static.page import page_routes
-from qiusuo.words import Fact
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
@@ -67,10 +67,7 @@ def default_extensions() -> tuple[Extend, ...]:
     return tuple(found)
 
 
-_ABOUT: Final = (
-    "Web search for LLM chat and agents: one service over many providers, with failover, cache, limits and receipts. "
-    "面向大模型对话与智能体的联网搜索。"
-)
+_ABOUT: Final = " ".join(Fact("web.about").text(language) for language in (Language.ENGLISH, Language.CHINESE))
 _VALIDATION: Final = ("HTTPValidationError", "ValidationError")
 _BEARER: Final = "token"
 

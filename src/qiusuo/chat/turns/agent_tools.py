@@ -11,9 +11,9 @@ from pydantic import Field
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.material import Remark
+from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
-from qiusuo.chat.turns.prompts import CHINESE, ENGLISH
 from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,
@@ -33,11 +33,6 @@ logger = logging.getLogger(__name__)
 
 # The same words as the tool's own, but for machines; the agent has the one that numbers.
 _LEFT_OUT: Final = {"web_search", "webSearch"}
-_DOWN: Final = {
-    CHINESE: "联网搜索在本轮已不可用（已告知）。不要再搜索，请用已有资料和自身知识回答，并说明无法核实最新信息。",
-    ENGLISH: "Web search is down for this turn (you were told). Do not search again: answer with what you have and "
-    "from your own knowledge, and say that recent facts could not be verified.",
-}
 
 
 class Desk:
@@ -71,7 +66,7 @@ class AgentSearch(SearchTool):
     ) -> tuple[str, dict[str, Any]]:
         context, journal = self.desk.context, self.desk.context.journal
         if self.desk.down:
-            raise ToolException(_DOWN[context.language])
+            raise ToolException(prompts.DOWN[context.language])
         number = journal.begin_round(self.name, query)
         journal.status(Stage.SEARCHING, query)
         context.material.searches.append((self.name, query))

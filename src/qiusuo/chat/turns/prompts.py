@@ -97,6 +97,11 @@ _SEARCH_OFF: Final = {
 }
 _QUESTION: Final = {CHINESE: "问题：", ENGLISH: "Question: "}
 _TODAY: Final = {CHINESE: "（今天是 {date}）", ENGLISH: "(Today is {date}.)"}
+DOWN: Final = {
+    CHINESE: "联网搜索在本轮已不可用（已告知）。不要再搜索，请用已有资料和自身知识回答，并说明无法核实最新信息。",
+    ENGLISH: "Web search is down for this turn (you were told). Do not search again: answer with what you have and "
+    "from your own knowledge, and say that recent facts could not be verified.",
+}
 LAST_TURN: Final = {
     CHINESE: "（搜索次数已到上限。请不要再调用工具，用已经得到的资料回答，资料不足就直说。）",
     ENGLISH: "(The limit of searches is reached. Call no more tools; answer with what you have, and say so if it does "

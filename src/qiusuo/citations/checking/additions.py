@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from qiusuo.citations.checking.evidence import Evidence
 from qiusuo.citations.checking.lexical import LexicalJudge
@@ -13,9 +13,10 @@ from qiusuo.citations.checking.support import ClaimPair, SupportJudge, evidence_
 from qiusuo.citations.checking.verdict import Support
 from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.citations.meaning.sentences import Sentence, split_sentences
-from qiusuo.citations.meaning.wording import fold, terms
+from qiusuo.citations.meaning.wording import fold, is_chinese, terms
+from qiusuo.words import Fact, Language
 
-ADDED_NOTE = "引用由系统补充，非模型所写"
+ADDED: Final = Fact("citations.added")
 _CLEARLY = 0.75
 _ENOUGH_TERMS = 4
 _WORTH_JUDGING = 0.5
@@ -83,7 +84,8 @@ def add_citations(
         added.append(AddedCitation(number, length - len(marker.lstrip()), sentence.text, passage))
         position = place
     text = "".join([*pieces, answer[position:]])
-    return CitedAnswer(text, processor.convert(text, note=ADDED_NOTE), tuple(added))
+    note = ADDED.text(Language.CHINESE if is_chinese(text) else Language.ENGLISH)
+    return CitedAnswer(text, processor.convert(text, note=note), tuple(added))
 
 
 def _statements(answer: str) -> Iterator[Sentence]:

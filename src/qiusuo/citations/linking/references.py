@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from qiusuo.models import SearchResultItem, domain_of
 from qiusuo.text import clean, truncate
 from qiusuo.urls import link_url
+from qiusuo.words import Fact, Language
 
-HEADING = "参考文献"
+HEADING: Final = Fact("citations.references").text(Language.CHINESE)
 _TITLE_CHARS = 200
 # Everything that could open a link, an image, code, emphasis, HTML, an entity or a table cell, or be taken for an
 # address by renderers that link bare ones.

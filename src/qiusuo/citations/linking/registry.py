@@ -10,9 +10,7 @@ from qiusuo.citations.linking.processor import CitationProcessor, page_key
 from qiusuo.citations.linking.references import HEADING, Reference, escape_markdown
 from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.models import SearchResultItem
-
-_CHINESE = ("第 {} 轮：", "已列于前：")
-_ENGLISH = ("Round {}: ", "Listed before: ")
+from qiusuo.words import Fact, Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class CitationRegistry:
         if not self.references_data(answer_text):
             return ""
         lines = [f"## {heading}"]
-        words = _CHINESE if is_chinese(heading) else _ENGLISH
+        language = Language.CHINESE if is_chinese(heading) else Language.ENGLISH
         rounds = self.rounds
         if since and answer_text is not None:
             before = {reference.number for earlier in rounds[:since] for reference in earlier.references}
@@ -96,10 +94,12 @@ class CitationRegistry:
         for index, search_round in enumerate(rounds[since:], 1):
             if not search_round.references and not search_round.repeated:
                 continue
-            lines += ["", f"### {words[0].format(index)}{escape_markdown(search_round.query)}", ""]
+            title = Fact("citations.round", number=index, query=escape_markdown(search_round.query))
+            lines += ["", f"### {title.text(language)}", ""]
             lines += [reference.line() for reference in search_round.references]
             if search_round.repeated:
-                lines.append(f"- {words[1]}" + " ".join(reference.marker() for reference in search_round.repeated))
+                markers = " ".join(reference.marker() for reference in search_round.repeated)
+                lines.append(f"- {Fact('citations.listed_before', markers=markers).text(language)}")
         return "\n".join(lines)
 
     def references_data(self, answer_text: str | None = None) -> tuple[SearchRound, ...]:
