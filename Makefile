@@ -34,7 +34,9 @@ test:  ## Install everything and run all checks and tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 	@$(MAKE) --no-print-directory wheel
 
-check: lint  ## Lint, and every test that starts no other program: what to run while you work
+check:  ## Lint, and every test that starts no other program: what to run while you work
+	@$(PYTHON) scripts/setup.py --check
+	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not programs"
 
 lint:  ## Format check, lint, types, generated docs

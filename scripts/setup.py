@@ -3,7 +3,8 @@
 Runs on any Python 3 with the standard library alone, and says what it does. Called by the Makefile:
 
     python3 scripts/setup.py            the packages of a user (all extras)
-    python3 scripts/setup.py --test     those of a developer too, and what the tests use of the system
+    python3 scripts/setup.py --check    those of a developer too
+    python3 scripts/setup.py --test     and what the tests use of the system
     python3 scripts/setup.py --bench    those of a developer, and the rivals that are measured beside us
 
 Exit codes: 0 ready (what is missing was said), 1 the packages cannot be installed, 2 Python is too old.
@@ -131,6 +132,7 @@ def bring_for_tests(uv: str) -> "list[str]":
 def main() -> int:
     """Set everything up."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="also the packages of a developer")
     parser.add_argument("--test", action="store_true", help="also what the tests need")
     parser.add_argument("--bench", action="store_true", help="also what the benchmarks compare with")
     wanted = parser.parse_args()
@@ -142,7 +144,7 @@ def main() -> int:
     if uv is None:
         loud(["uv could not be installed by pip: check the network and the package index, then try again."])
         return 1
-    groups = ["--group", "dev"] if wanted.test or wanted.bench else ["--no-dev"]
+    groups = ["--group", "dev"] if wanted.check or wanted.test or wanted.bench else ["--no-dev"]
     if wanted.bench:
         groups += ["--group", "bench"]
     environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "UV_PROJECT_ENVIRONMENT": str(VENV)}

@@ -19,13 +19,13 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo.chat.sessions.session import Memory
+from qiusuo.citations.linking.references import LINK
 from qiusuo.text import truncate
 
 # Trimming to less than the limit leaves room for some turns, in which the beginning stays the same (prefix caches).
 _KEPT_SHARE: Final = 0.6
 _WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 _CHARS_PER_TOKEN: Final = 4
-_LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\(https?://[^\s()]+(?: "(?:[^"\\\n]|\\.)*")?\)')
 _PER_MESSAGE: Final = 4
 
 
@@ -127,7 +127,7 @@ def remember(memory: Memory, turn: str, messages: Sequence[BaseMessage]) -> None
 
 def without_links(answer: str) -> str:
     """Return an answer with plain markers in the place of links: the model is not to learn to write them itself."""
-    return _LINK.sub(r"[\1]", answer)
+    return LINK.sub(r"[\1]", answer)
 
 
 def _plain(message: BaseMessage) -> BaseMessage:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from qiusuo.chat.events import Check, Notice, Round, RoundState, Stage, Status, Usage
 from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.citations.linking.references import LINK
 from qiusuo.cli.chat.words import ChatWords
 from qiusuo.text import truncate, visible, without_controls
 
 MARKS: Final = {RoundState.DONE: "✓", RoundState.EMPTY: "○", RoundState.FAILED: "✗", RoundState.RUNNING: "…"}
 SUPPORTS: Final = ("supported", "weak", "not_found")
 _SHOWN_QUERY: Final = 60
-_CITATION: Final = re.compile(r"\[\[(\d+)\]\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: \"(?:\\.|[^\"\\])*\")?\)")
 
 
 def safe(text: str) -> str:
@@ -24,7 +23,7 @@ def safe(text: str) -> str:
 
 def without_citation_links(markdown: str) -> str:
     r"""Return Markdown whose citations are bare (``\[1\]``), for terminals that cannot link."""
-    return _CITATION.sub(r"\\[\1\\]", markdown)
+    return LINK.sub(r"\\[\1\\]", markdown)
 
 
 def settings_line(settings: ChatSettings, engine: str, words: ChatWords) -> str:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,7 +19,7 @@ from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.citations.checking.verdict import Support
-from qiusuo.citations.linking.references import escape_markdown
+from qiusuo.citations.linking.references import LINK, escape_markdown
 from qiusuo.text import clean, truncate
 from qiusuo.urls import link_url
 from qiusuo.web.openai.request import MODELS, NOTICE_MARK
@@ -29,7 +28,6 @@ from qiusuo.words import Fact
 DONE: Final = b"data: [DONE]\n\n"
 PING: Final = b": ping\n\n"
 
-_LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\((https?://[^\s()]+)(?: "(?:[^"\\\n]|\\.)*")?\)')
 _DAY: Final = len("2026-01-31")
 _FINISHES: Final = frozenset({"stop", "length", "content_filter"})
 _CLAIMS_QUOTED: Final = 3
@@ -123,7 +121,7 @@ class Completion:
         sources = {source["number"]: source for source in record.sources}
         found = [
             _annotation(source, place.start(), place.end())
-            for place in _LINK.finditer(text)
+            for place in LINK.finditer(text)
             if (source := sources.get(int(place[1]))) and link_url(source["url"]) == place[2]
         ]
         if found:
