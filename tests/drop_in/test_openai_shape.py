@@ -205,7 +205,7 @@ class TestStream:
         # An answer that comes at once has them in the text.
         message = whole["choices"][0]["message"]
         [told] = message["annotations"]
-        assert '"引用由系统补充' in message["content"][: told["url_citation"]["end_index"]]
+        assert '"Citation added' in message["content"][: told["url_citation"]["end_index"]]
 
 
 class TestConversation:

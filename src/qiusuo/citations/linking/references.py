@@ -13,7 +13,7 @@ from qiusuo.urls import link_url
 from qiusuo.words import Fact, Language
 
 HEADING: Final = Fact("citations.references").text(Language.CHINESE)
-LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\((https?://[^\s()]+)(?: "(?:[^"\\\n]|\\.)*")?\)')
+LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\((https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?: "(?:[^"\\\n]|\\.)*")?\)')
 """A citation as we link it: its number and address."""
 _TITLE_CHARS = 200
 # Everything that could open a link, an image, code, emphasis, HTML, an entity or a table cell, or be taken for an
