@@ -110,6 +110,41 @@ def chinese_sentences(path: Path) -> Iterator[tuple[int, str]]:
                     yield node.lineno, text
 
 
+READS = frozenset(
+    """startswith endswith split rsplit partition rpartition replace removeprefix removesuffix find index count
+    splitlines search match fullmatch findall finditer sub""".split()  # noqa: SIM905 - a list of words
+)
+
+
+def is_told(node: ast.expr) -> bool:
+    """Tell whether an expression is a text that we have composed of a fact."""
+    match node:
+        case ast.Attribute(attr="message" | "fix" | "public"):
+            return True
+        case ast.Attribute(value=ast.Call(func=ast.Attribute(attr="wording"))):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="Fact")), attr="text")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr="fact" | "remedy" | "reason" | "told"), attr="text")):
+            return True
+        case ast.Call(func=ast.Attribute(value=inner, attr="lower" | "casefold" | "strip")):
+            return is_told(inner)
+        case _:
+            return False
+
+
+def readings(path: Path) -> list[int]:
+    """The lines on which a text of our own is searched, cut or compared with a part."""
+    found = []
+    for node in ast.walk(tree_of(path)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=read, attr=how), args=given) if how in READS:
+                found += [node.lineno] if is_told(read) or any(map(is_told, given)) else []
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[read]):
+                found += [node.lineno] if is_told(read) else []
+    return found
+
+
 @cache
 def said_in_code() -> tuple[frozenset[str], frozenset[str]]:
     """Every text of the code, and what f-strings begin with."""
@@ -187,6 +222,22 @@ class TestOneCatalogue:
         if path.relative_to(ROOT).as_posix().startswith(FOR_MODELS):
             return
         assert [f"{line}: {text}" for line, text in chinese_sentences(path)] == []
+
+    @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+    def test_nobody_reads_our_own_sentences(self, path: Path) -> None:
+        assert readings(path) == [] or path.name == "conformance.py", "which tests that a key is named"
+
+    def test_what_reading_them_looks_like(self, tmp_path: Path) -> None:
+        file = tmp_path / "module.py"
+        file.write_text(
+            'if "dns" in error.message.lower(): pass\n'
+            "if PATTERN.search(error.fix): pass\n"
+            'x = error.wording(language).what.partition("。")\n'
+            'y = Fact("a.b").text(language).removesuffix(".")\n'
+            'z = attempt.fact.text().startswith("no")\n'
+            'fine = answer.text.split(), error.fact.code.startswith("http."), error.message\n'
+        )
+        assert readings(file) == [1, 2, 3, 4, 5]
 
     @pytest.mark.parametrize("prefix", PREFIXES)
     def test_every_code_is_told_somewhere(self, prefix: str) -> None:

@@ -45,6 +45,11 @@ def template(code: str, language: Language, part: Part = Part.WHAT) -> str:
     return str(words.get(part, ""))
 
 
+def beginning(code: str, language: Language) -> str:
+    """Return what every text of a code begins with, up to its first value."""
+    return template(code, language).partition("{")[0]
+
+
 def about(code: str, name: str) -> str:
     """Return what else an entry says of its code (``docs_url``, ``guide``), or an empty string."""
     return str((entry(code) or {}).get(name, ""))

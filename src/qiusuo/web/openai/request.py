@@ -13,7 +13,8 @@ from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.web.invalid import invalid_body
 from qiusuo.web.openai.errors import ApiError, unknown_model, unsupported
-from qiusuo.words import Fact
+from qiusuo.words import Fact, Language
+from qiusuo.words.catalogue import beginning
 
 CHAT_MODEL: Final = "qiusuo-chat"
 AGENT_MODEL: Final = "qiusuo-agent"
@@ -31,8 +32,12 @@ No model writes the blank behind the mark: so it is known again, and an answer t
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
 # What we ourselves have put below an answer. Sent back to the model, it would only learn to write such lists.
-_HEADINGS: Final = ("## 参考文献", "## References")
-_LISTED: Final = ("### 第 ", "### Round ", "- [", "- 已列于前", "- Listed before")
+_HEADINGS: Final = tuple(f"## {beginning('citations.references', language)}" for language in Language)
+_LISTED: Final = (
+    "- [",
+    *(f"### {beginning('citations.round', language)}" for language in Language),
+    *(f"- {beginning('citations.listed_before', language)}" for language in Language),
+)
 
 
 class _Lenient(BaseModel):
