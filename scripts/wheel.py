@@ -64,6 +64,7 @@ def main() -> int:
             wheel = build(uv, work / "dist")
             installed = install(uv, wheel, work)
             use(installed, work / "home")
+            use_plugin(uv, installed, work / "plugin")
         except NoIndex as error:
             loud(["THE WHEEL WAS NOT TESTED: the package index cannot be reached.", *str(error).splitlines()])
             return NO_INDEX
@@ -146,6 +147,21 @@ def use(programs: Path, home: Path) -> None:
             server.terminate()
             if server.wait(SECONDS) not in {0, -signal.SIGTERM}:
                 raise Wrong(f"qiusuo serve ended with {server.returncode}.")
+
+
+def use_plugin(uv: Path, programs: Path, folder: Path) -> None:
+    """Build the plug-in that the docs show, install it beside us, and use its command."""
+    shown = (ROOT / "docs" / "plugins.md").read_text("utf-8")
+    for text, name in re.findall(r"^```(?:python|toml)\n(# (\S+)\n.*?)^```$", shown, re.MULTILINE | re.DOTALL):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    run_uv(uv, "pip", "install", "--quiet", "--python", programs / "python", "--no-deps", folder)
+    told = run(
+        programs / "qiusuo", "tea", "longjing", cwd=folder, env={"PATH": os.environ["PATH"], "HOME": str(folder)}
+    )
+    if "80" not in told:
+        raise Wrong(f"qiusuo tea of the plug-in in docs/plugins.md says {told!r}.")
+    say("the plug-in of the docs: built, installed, used")
 
 
 def look_at(url: str) -> None:

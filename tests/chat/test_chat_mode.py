@@ -93,7 +93,7 @@ class TestAnswer:
             heard = await world.ask("green tea leaves")
             assert "citations_added" in heard.codes
             assert heard.done.cited
-            assert "引用由系统补充" in heard.done.answer
+            assert "Citation added by the system" in heard.done.answer
             [check] = heard.of(Check)
             assert check.added
 

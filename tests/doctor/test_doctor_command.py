@@ -28,9 +28,10 @@ def found_by_the_doctor() -> set[str]:
     """Every code that a check may find, read off the files of the doctor and of the faults of SearXNG."""
     root = Path(qiusuo.__file__).parent
     files = [*(root / "doctor").glob("*.py"), root / "kit" / "commands.py", root / "engines" / "searxng_faults.py"]
-    codes = set(re.findall(r'"(\w+\.\w+)"', "\n".join(file.read_text("utf-8") for file in files)))
+    text = "\n".join(file.read_text("utf-8") for file in files)
+    named, codes = set(re.findall(r'Finding\(\s*"(\w+\.\w+)"', text)), set(re.findall(r'"(\w+\.\w+)"', text))
     prefixes = {"searxng", "search", "provider", "redis", "chrome", "legal", "database", "model", "settings", "files"}
-    return {code for code in codes if code.partition(".")[0] in {*prefixes, "clock", "check"} and entry(code)}
+    return named | {code for code in codes if code.partition(".")[0] in {*prefixes, "clock", "check"} and entry(code)}
 
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
