@@ -139,7 +139,7 @@ FAILURES = {
 class TestSearchFails:
     @pytest.mark.parametrize("fault", list(FAILURES))
     async def test_in_the_middle_of_a_conversation_the_answer_still_comes(self, fault: Fault) -> None:
-        async with ChatWorld(Reply.text("一 [1]。"), Reply.text("凭记忆回答。"), timeout=0.5) as world:
+        async with ChatWorld(Reply.text("一 [1]。"), Reply.text("凭记忆回答。"), timeout=2.0) as world:
             await world.ask("第一个问题")
             world.world["searxng"].fault = fault
             heard = await world.ask("第二个问题")

@@ -190,10 +190,10 @@ class TestExtract:
 
     def test_a_slow_page_does_not_hold_the_others(self, server: WebServer) -> None:
         started = time.monotonic()
-        data = self.extract(server, [server.site.silent_url, f"{server.site.url}/article"], timeout=0.5)
-        assert time.monotonic() - started < 3
+        data = self.extract(server, [server.site.silent_url, f"{server.site.url}/article"], timeout=2.0)
+        assert time.monotonic() - started < 8
         assert (len(data["results"]), len(data["failed_results"])) == (1, 1)
-        assert "0.5 s" in data["failed_results"][0]["error"]
+        assert "2 s" in data["failed_results"][0]["error"]
 
     @pytest.mark.parametrize("body", [{}, {"urls": []}, {"urls": ["https://example.com"] * 21}, {"urls": 7}])
     def test_wrong_bodies(self, server: WebServer, body: dict[str, Any]) -> None:

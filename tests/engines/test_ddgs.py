@@ -155,17 +155,17 @@ class TestDdgs(EngineConformance):
 
     async def test_all_pages_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW
-        server.hold = 0.6
-        results = await self.run(server, Query("x"), 25, timeout=1.1)
+        server.hold = 1.6
+        results = await self.run(server, Query("x"), 25, timeout=2.8)
         assert len(results) == 10
-        late = Fact("http.timeout_answer", host=f"127.0.0.1:{server.port}", seconds=1.1)
+        late = Fact("http.timeout_answer", host=f"127.0.0.1:{server.port}", seconds=2.8)
         assert notes_of(results) == (Fact("engine.page_missing", page=2, reason=late),)
 
     async def test_both_requests_for_news_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW
-        server.hold = 0.6
-        with pytest.raises(SearchTimeout, match=r"1\.1 s"):
-            await self.run(server, NEWS, timeout=1.1)
+        server.hold = 1.6
+        with pytest.raises(SearchTimeout, match=r"2\.8 s"):
+            await self.run(server, NEWS, timeout=2.8)
 
     async def test_proxy_is_used_and_its_password_not_shown(
         self, server: ProviderServer, caplog: pytest.LogCaptureFixture

@@ -130,8 +130,8 @@ class TestSearxng(EngineConformance):
 
     async def test_all_pages_share_one_timeout(self, server: ProviderServer) -> None:
         server.fault = Fault.SLOW
-        server.hold = 0.6
-        results = await self.run(server, Query("x"), 30, timeout=1.0)
+        server.hold = 1.6
+        results = await self.run(server, Query("x"), 30, timeout=2.8)
         assert len(results) == 10
         assert notes_of(results) == (Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")),)
 

@@ -139,10 +139,10 @@ class TestSerpApiGoogle(EngineConformance):
         assert said in str(note)
 
     async def test_all_pages_together_take_no_longer_than_the_timeout(self, server: ProviderServer) -> None:
-        server.fault, server.hold = Fault.SLOW, 0.4
+        server.fault, server.hold = Fault.SLOW, 1.2
         started = asyncio.get_running_loop().time()
-        results = await self.run(server, Query("x"), 30, timeout=0.6)
-        assert asyncio.get_running_loop().time() - started < 1
+        results = await self.run(server, Query("x"), 30, timeout=2.0)
+        assert asyncio.get_running_loop().time() - started < 4
         assert len(results) == 10
         assert isinstance(results, EngineResults)
         assert results.notes == (Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")),)
