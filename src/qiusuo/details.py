@@ -6,6 +6,7 @@ be read back from a store. Whoever shows or quotes a result asks its details and
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -69,24 +70,24 @@ class Card:
         }
 
 
-class Details:
+class Details(ABC):
     """Base of all details. A kind is a frozen dataclass that says its ``kind`` and how it becomes JSON and back."""
 
     __slots__ = ()
     kind: ClassVar[str] = ""
 
+    @abstractmethod
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the JSON shape, without the kind; what we say ourselves stands there in a language."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Rebuild details from ``to_dict``.
 
         Raises:
             KeyError, TypeError, ValueError: the data are none of these.
         """
-        raise NotImplementedError
 
     def quotation(self, language: Language = Language.ENGLISH) -> Quotation | None:  # noqa: ARG002 - for kinds
         """Return how the result is quoted whole; None: sentence by sentence, as any page is."""

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +15,7 @@ from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.postgres_process import PostgresProcess
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
+from tests.support.server_process import server_process
 
 pytestmark = pytest.mark.xdist_group("postgres")
 
@@ -33,32 +30,8 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @contextmanager
 def server(database: str, model: ScriptedModel, upstream: ProviderServer) -> Iterator[httpx.Client]:
-    environment = {
-        "QIUSUO_LANG": "en",
-        "QIUSUO_DATABASE_URL": database,
-        "QIUSUO_MODEL": "openai:scripted",
-        "QIUSUO_MODEL_BASE_URL": model.base_url,
-        "QIUSUO_MODEL_API_KEY": model.key,
-        "SEARXNG_URL": upstream.url,
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "qiusuo", "serve", "--port", "0"],
-        env={**os.environ, **environment},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        found = re.search(r"http://\S+", line)
-        assert found, line + process.stderr.read()
-        with httpx.Client(base_url=found[0], trust_env=False, timeout=30) as client:
-            yield client
-    finally:
-        process.kill()
-        process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
+    with server_process(model, database, SEARXNG_URL=upstream.url) as started:
+        yield started.client
 
 
 def ask(client: httpx.Client, session: str, text: str) -> dict[str, Any]:

@@ -207,7 +207,7 @@ class SqlSessionStore:
         self._claims.turns.add(record.id)
         try:
             return await self.database.run(work, write=True, undo=undo)
-        except BaseException:
+        except BaseException:  # whatever ends the attempt, a cancellation too: the turn is not ours
             self.disown(record.id)
             raise
 
