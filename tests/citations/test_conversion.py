@@ -61,10 +61,7 @@ LEFT_ALONE = {
     "time": "[12:30]",
     "zero": "arr[0] [0]",
     "nested index": "arr[0][1]",
-    "index": "x[1] 和 foo_bar[2] 和 myList[3]",
-    "index with two dimensions": "a[1][2]",
-    "assignment": "data[1] = 3",
-    "attribute": "items[1].name",
+    "index in code": "`x[1]` 和 `foo_bar[2]` 和 `data[1] = 3`",
     "out of range": "甲[9]",
     "huge": "[1-999999999] [123456789012]",
     "code span": "`[1]`",
@@ -95,13 +92,34 @@ LEFT_ALONE = {
     "escaped": r"\[1\]",
     "root": r"\sqrt[3]{8}",
     "interval": "x ∈ [1, 3]",
+    "interval in words": "在区间[1, 3]内",
 }
+
+# Products, versions, functions and vitamins: no spelling tells them from variables.
+CITED_WORDS = [
+    "Paris", "in 2023", "结果", "OpenAI", "DeepSeek", "iPhone", "macOS", "H1N1", "GPT4", "COVID-19", "Vitamin C",
+    "维生素C", "U.S.", "3.5%", "_Paris_", "**Paris**", "example.com", "（世界银行）", 'he said "hi"', "",
+    "推荐 qwen3", "前端用 vue3", "再用 sqlite3", "支持 ipv6", "python3", "gpt4", "http2", "useEffect", "维生素c",
+    "x", "A", "sys.argv", "self.items", "foo_bar", "$names", "arr", "区间", "the range",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), CONVERTED.values(), ids=CONVERTED)
 def test_converted(text: str, expected: str) -> None:
     assert PROCESSOR.convert(text) == expected
     assert PROCESSOR.convert(expected) == expected
+
+
+@pytest.mark.parametrize("after", ["", "。", ". Then", ", and", " = 3", ".name", "->next"])
+@pytest.mark.parametrize("before", CITED_WORDS)
+def test_any_word_is_cited(before: str, after: str) -> None:
+    assert PROCESSOR.convert(f"{before}[1]{after}") == f"{before}{ONE}{after}"
+    assert PROCESSOR.references(f"{before}[1]{after}")
+
+
+def test_a_sentence_of_products_has_all_its_citations() -> None:
+    converted = PROCESSOR.convert("推荐 qwen3[1]，前端用 vue3[2]，再用 sqlite3[3]。")
+    assert converted == f"推荐 qwen3{ONE}，前端用 vue3{TWO}，再用 sqlite3{THREE}。"
 
 
 @pytest.mark.parametrize("text", LEFT_ALONE.values(), ids=LEFT_ALONE)

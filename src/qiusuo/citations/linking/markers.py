@@ -7,7 +7,6 @@ A marker is a pair of brackets with nothing but numbers in it. Zero is never one
 from __future__ import annotations
 
 import re
-import string
 from dataclasses import dataclass
 
 MAX_MARKER_CHARS = 160
@@ -23,20 +22,10 @@ _MARKER = re.compile(rf"\[{_INSIDE}\]|［{_INSIDE}］|【{_INSIDE}(?:†[^】\n]
 _MAY_BECOME_MARKER = re.compile(r"[\[［【][0-9０-９ ^,，、;；‐‑–—−－~～至-]*(?:†[^】\n]{0,8})?")
 _READ_ITEM = re.compile(f"({_NUMBER})(?: ?{_DASH} ?({_NUMBER}))?")
 
-# Names that people give to arrays in code and to nothing else in prose.
-_ARRAY_NAMES = frozenset(
-    "arr args argv buf cols dict dp elem elems idx kwargs lst mat memo nums params ptr str tmp vals vec xs ys".split()  # noqa: SIM905
-)
-_WORD_CHARACTERS = string.ascii_letters + string.digits + "_."
-_CAMEL_CASE = re.compile(r"[a-z]{2,}[A-Z][a-z]")
-_LOWER_WITH_DIGITS = re.compile(r"[a-z]+[0-9]+")
-_NAMED_BY_LETTER = re.compile(r"(?:[\u3400-\u9fff]|[A-Za-z]{3,} )\Z")
-_CODE_AFTER = re.compile(r"\.[a-z_]|->|\[0+\]| ?[-+*/%&|^]?=")
-_CODE_AFTER_OPEN = re.compile(r"[.-]?| ?[-+*/%&|^]?|\[0*")
 _INTERVAL_BEFORE = re.compile(r"(?:∈|区间|\binterval|\brange) ?\Z")
+_LATEX_COMMAND_BEFORE = re.compile(r"\\[A-Za-z]+\Z")
 
 LOOK_BEHIND = 64
-LOOK_AHEAD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,45 +75,10 @@ def may_become_marker(text: str, index: int) -> bool:
     return len(text) - index < MAX_MARKER_CHARS and _MAY_BECOME_MARKER.fullmatch(text, index) is not None
 
 
-def index_needs_more(before: str, after: str) -> bool:
-    """Tell whether ``looks_like_index`` could answer differently once more text follows ``after``."""
-    return len(after) < LOOK_AHEAD and _CODE_AFTER_OPEN.fullmatch(after) is not None and bool(_word_before(before))
+def is_mathematics(before: str, *, several: bool) -> bool:
+    r"""Tell whether brackets after ``before`` belong to a formula: ``x ∈ [1, 3]``, ``\sqrt[3]{8}``.
 
-
-def looks_like_index(before: str, after: str, *, several: bool) -> bool:
-    r"""Tell whether brackets after ``before`` are an array index or an interval, not a citation.
-
-    Models write "Paris[1]." all the time, so a plain word, an acronym, a brand (iPhone, DeepSeek, H1N1, macOS) or a
-    number directly before the bracket is cited. An index is what follows a name that only code has: one lower-case
-    letter, an underscore inside, ``lowerCamelCase``, lower case with digits, ``self.x``, ``$x``, ``\sqrt``, usual
-    names of arrays; or any ASCII word when code follows (``=``, ``.name``, ``->``, ``[0]``).
+    Whatever word stands before it, any other marker is a citation: models write "qwen3[1]", "useEffect[2]" and
+    "维生素c[3]", and no spelling tells a product from a variable. Code is left alone where it is marked as code.
     """
-    if several and _INTERVAL_BEFORE.search(before):
-        return True
-    written = _word_before(before)
-    # An underscore at the end closes emphasis: _Paris_[1].
-    if not written or written.endswith("_"):
-        return False
-    in_front = before[: -len(written)]
-    word = written.lstrip("_.")
-    last = word.rpartition(".")[2]
-    if last.isdigit():
-        return False
-    if (
-        in_front.endswith(("\\", "$"))
-        or "_" in word
-        or word.startswith(("self.", "this.", "cls."))
-        or last in _ARRAY_NAMES
-    ):
-        return True
-    if len(word) == 1:
-        # "Vitamin C[1]" and "维生素C[1]" are cited, "A[1]" on its own is a matrix.
-        return word.islower() or not _NAMED_BY_LETTER.search(in_front)
-    if _CAMEL_CASE.match(last) or _LOWER_WITH_DIGITS.fullmatch(last):
-        return True
-    return _CODE_AFTER.match(after) is not None
-
-
-def _word_before(before: str) -> str:
-    """Return the ASCII word, with points in it, that ``before`` ends with."""
-    return "" if before.endswith(".") else before[len(before.rstrip(_WORD_CHARACTERS)) :]
+    return bool((several and _INTERVAL_BEFORE.search(before)) or _LATEX_COMMAND_BEFORE.search(before))

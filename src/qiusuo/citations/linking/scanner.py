@@ -20,11 +20,9 @@ from typing import Protocol
 from qiusuo.citations.linking import blocks, spans
 from qiusuo.citations.linking.lookahead import Lookahead, Waits
 from qiusuo.citations.linking.markers import (
-    LOOK_AHEAD,
     LOOK_BEHIND,
     Marker,
-    index_needs_more,
-    looks_like_index,
+    is_mathematics,
     marker_at,
     may_become_marker,
 )
@@ -242,23 +240,13 @@ class MarkerScanner:
                 self._handler.linked(replace(marker, end=tail.end), destination)
                 self._take_link(marker.start, tail.end)
                 return
-        if not (yield from self._is_index(marker)):
+        if is_mathematics(self._before(marker), several=len(marker.numbers) > 1):
+            self._text.position = marker.end
+        else:
             self._accept(marker)
-            return
-        self._text.position = marker.end
-        while (yield from self._text.char(self._text.position)) == "[":
-            further = yield from self._marker(self._text.position)
-            if further is None:
-                return
-            self._text.position = further.end
 
-    def _is_index(self, marker: Marker) -> Waits[bool]:
-        before = self._text.slice(marker.start - LOOK_BEHIND, marker.start)
-        while True:
-            after = self._text.slice(marker.end, marker.end + LOOK_AHEAD)
-            if self._text.closed or not index_needs_more(before, after):
-                return looks_like_index(before, after, several=len(marker.numbers) > 1)
-            yield
+    def _before(self, marker: Marker) -> str:
+        return self._text.slice(marker.start - LOOK_BEHIND, marker.start)
 
     def _link_tail(self, start: int) -> Waits[spans.LinkTail]:
         tail = yield from spans.link_tail(self._text, start)
