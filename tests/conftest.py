@@ -7,6 +7,9 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,8 +102,15 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", guarded_resolve)
 
 
+@pytest.fixture(scope="session")
+def _unused_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Name a folder that is not there, a new one each time; ``mktemp`` would read a list of thousands for each."""
+    root = tmp_path_factory.mktemp("homes")
+    return (root / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, _unused_folders: Iterator[Path]) -> None:
     """Hide keys, proxies and configuration of the machine from the code under test."""
     for name in list(os.environ):
         if (
@@ -109,6 +119,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest
             or name.lower().endswith("_proxy")
         ):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    home = next(_unused_folders)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     # Its legal index would join regulation searches.
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))

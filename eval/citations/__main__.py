@@ -8,6 +8,8 @@ from collections import Counter
 
 from eval.citations.evaluate import LABELS, Outcome, judge, load, score
 
+SETS = ("tune", "tune_more", "held_out")
+
 CANNOT_CATCH = """\
 What the default (lexical) check cannot catch, by its nature:
   - roles exchanged inside one sentence of the source (梅西以8球获得金靴奖, where the source says 姆巴佩 did), unless
@@ -43,11 +45,11 @@ def _table(title: str, outcomes: list[Outcome]) -> None:
 
 
 def main() -> None:
-    """Evaluate both halves, or list the mistakes of one."""
+    """Evaluate all sets, or list the mistakes of one."""
     parser = argparse.ArgumentParser(prog="python -m eval.citations", description=__doc__)
-    parser.add_argument("--mistakes", choices=["tune", "held_out"], help="list the wrong verdicts of one half")
+    parser.add_argument("--mistakes", choices=list(SETS), help="list the wrong verdicts of one set")
     asked = parser.parse_args()
-    for name in ("tune", "held_out"):
+    for name in SETS:
         if asked.mistakes not in {None, name}:
             continue
         pairs = load(name)

@@ -53,7 +53,7 @@ class Score:
 
 
 def load(name: str) -> list[Pair]:
-    """Return the pairs of ``tune`` or ``held_out``."""
+    """Return the pairs of ``tune``, ``tune_more`` or ``held_out``."""
     pairs = []
     for line in (HERE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)

@@ -70,6 +70,48 @@ def test_not_found(claim: str, text: str, reason: Reason) -> None:
     assert reason in found.reasons
 
 
+TOLD_IN_OTHER_WORDS = {
+    "a version in the title": (
+        "Python 3.14 正式支持",
+        "PEP 779：自由线程的 Python 得到正式支持。",
+        "Python 3.14 有什么新变化",
+    ),
+    "the number in another clause": (
+        "打开降噪的话，一次充满电大概只能听5个小时。",
+        "在关闭降噪的条件下，单次充满可连续听歌约7小时，配合充电盒总续航约28小时；开启降噪后单次约5小时。",
+        "续航说明",
+    ),
+    "much else is new too": (
+        "返回器按计划落在了内蒙古的四子王旗。",
+        "嫦娥六号返回器准确着陆于内蒙古四子王旗预定区域。",
+        "嫦娥六号",
+    ),
+    "short for words": (
+        "The award may be lost if a student's GPA falls below 3.0.",
+        "The Horizon award is renewable, provided the student keeps a grade point average of 3.0 or higher.",
+        "Scholarships at Northfield University",
+    ),
+    "the name does nothing": (
+        "Visitors to the British Museum have been able to see the stone for over two centuries.",
+        "British troops took it to London, where it has been displayed in the British Museum since 1802.",
+        "Rosetta Stone",
+    ),
+}
+
+
+@pytest.mark.parametrize(("claim", "text", "title"), TOLD_IN_OTHER_WORDS.values(), ids=TOLD_IN_OTHER_WORDS)
+def test_what_is_only_told_in_other_words_is_weak_at_worst(claim: str, text: str, title: str) -> None:
+    assert verdict(claim, text, title).support is not Support.NOT_FOUND
+
+
+def test_the_same_number_in_the_other_direction() -> None:
+    text = "9月份全国居民消费价格指数同比上涨0.4%，涨幅比上月回落0.2个百分点。"
+    found = verdict("9月份全国居民消费价格同比下降0.4%。", text)
+    assert found.support is Support.NOT_FOUND
+    assert Reason.OPPOSITE in found.reasons
+    assert verdict("9月份全国居民消费价格同比上涨0.4%。", text).support is Support.SUPPORTED
+
+
 def test_detail_that_the_source_lacks_makes_it_weak() -> None:
     found = verdict("The Eiffel Tower was completed in 1889 and weighs 10,100 tonnes.", TOWER)
     assert (found.support, found.reasons) == (Support.WEAK, (Reason.NUMBER_MISSING,))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from qiusuo.citations.checking.evidence import Evidence, Passage
 from qiusuo.citations.meaning.names import Names
+from qiusuo.citations.meaning.opposites import opposed, sides
 from qiusuo.citations.meaning.quantity import Quantity
 from qiusuo.citations.meaning.wording import stem, terms, words_of
 
@@ -85,6 +86,19 @@ def check_quantities(both: Comparison) -> tuple[Conflict | None, list[Quantity]]
     return worst, agreeing
 
 
+def moves_otherwise(both: Comparison) -> bool:
+    """Tell whether the source has the same number after the opposite word: 上涨0.4% for 下降0.4%."""
+    for mine in both.quantities:
+        if not (direction := sides(both.claim[max(0, mine.start - _CONTEXT_CHARS) : mine.start])):
+            continue
+        text = both.passage.folded
+        same = [other for other in both.passage.quantities if mine.agrees_with(other)]
+        theirs = [sides(text[max(0, other.start - _CONTEXT_CHARS) : other.start]) for other in same]
+        if theirs and all(opposed(direction, side) for side in theirs):
+            return True
+    return False
+
+
 def _in_title(mine: Quantity, evidence: Evidence) -> bool:
     return any(mine.value == quantity.value and quantity.family == "number" for quantity in evidence.title_quantities)
 
@@ -155,6 +169,8 @@ def _other_subject(both: Comparison, wanted: Names) -> bool:
         return False
     words = _words(both.claim)
     first = next((index for index, word in enumerate(words) if word in wanted.latin), len(words))
+    if not _PREPOSITIONS.isdisjoint(words[:first]):
+        return False  # visitors to the museum: the name does nothing
     while first < len(words) and words[first] in wanted.latin | _LINKS:
         first += 1
     if first >= len(words) or not (subject := set(words[:first]) & wanted.latin):
@@ -175,4 +191,5 @@ def _words(text: str) -> list[str]:
     return [word.lower().removesuffix("'s") for word in _WORD.findall(text)]
 
 
+_PREPOSITIONS = frozenset({"to", "of", "in", "at", "by", "from", "for", "with", "on", "after", "before", "during"})
 _LINKS = frozenset({"of", "the", "and", "de", "von", "van", "has", "have", "had", "was", "is", "were", "are", "in"})

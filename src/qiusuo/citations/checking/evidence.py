@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -167,6 +167,12 @@ class Evidence:
         best = windows[0][0]
         near = [window for window in windows[:_CANDIDATES] if window[0] > best - _NEAR_BEST] if numbers else windows[:1]
         return self._nearest(near, numbers, _NUMBER_SHARE)
+
+    def passages_with(self, numbers: Sequence[Quantity]) -> Iterator[Passage]:
+        """Yield the sentences that have all of ``numbers``."""
+        for index, unit in enumerate(self._units[:_MOST_UNITS]):
+            if len(_agreeing(numbers, unit.quantities)) == len(numbers):
+                yield self._passage(index, index + 1)
 
     def _nearest(self, windows: Sequence[_Window], numbers: Sequence[Quantity], share: float) -> Passage:
         """Return the passage of the best window, by its words and the share of ``numbers`` that it has."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
-from qiusuo.citations.checking.conflicts import Comparison, Conflict, check_names, check_quantities
-from qiusuo.citations.checking.evidence import Evidence
+from qiusuo.citations.checking.conflicts import Comparison, Conflict, check_names, check_quantities, moves_otherwise
+from qiusuo.citations.checking.evidence import Evidence, Passage
 from qiusuo.citations.checking.replacement import new_subject, replaced
 from qiusuo.citations.checking.verdict import Reason, Support, Verdict
 from qiusuo.citations.meaning.names import Names, names
@@ -18,8 +19,10 @@ from qiusuo.citations.meaning.quantity import DATE_PARTS, Quantity
 from qiusuo.citations.meaning.wording import STOP_WORDS, fold, is_chinese, terms, words_of
 
 SUPPORTED_FROM = 0.55
-WEAK_FROM = 0.24
-_COMPARABLE_FROM = 0.35  # with less in common, a negation may belong to something else
+WEAK_FROM = 0.16
+# With less in common, a number, a negation or an opposite may belong to something else.
+_COMPARABLE_FROM, _NUMBERS_FROM, _DENIED_FROM, _OPPOSED_FROM = 0.35, 0.4, 0.45, 0.6
+_NEARLY_AS_MUCH = 0.25
 _QUANTITY_BONUS = 0.18
 _DATE_BONUS = 0.08
 _MOST_BONUS = 0.4
@@ -78,36 +81,61 @@ def _judge(claim: _Claim, evidence: Evidence) -> Verdict:
     passage = evidence.best_passage(claim.terms, claim.words, claim.quantities)
     if passage is None:
         return Verdict(Support.NOT_FOUND, 0.0, reasons=(Reason.NO_PASSAGE,))
-    given = passage.terms | evidence.title_terms
-    both = Comparison(claim.folded, claim.quantities, passage, given, evidence)
+    found = _compare(claim, evidence, passage)
+    if found.numbers is Conflict.CONFLICT:
+        found = _with_its_numbers(claim, found) or found
+    if found.score < WEAK_FROM:
+        return Verdict(Support.NOT_FOUND, found.score, found.both.passage.text, (Reason.NO_PASSAGE,))
+    conflicts, doubts = _objections(claim, found)
+    if conflicts:
+        return Verdict(Support.NOT_FOUND, found.score, found.both.passage.text, tuple(conflicts))
+    if found.score < SUPPORTED_FROM and Reason.LITTLE_IN_COMMON not in doubts:
+        doubts.append(Reason.LITTLE_IN_COMMON)
+    support = Support.WEAK if doubts else Support.SUPPORTED
+    return Verdict(support, found.score, found.both.passage.text, tuple(doubts))
+
+
+class _Found(NamedTuple):
+    """A claim beside one passage: how much they share, and what their numbers say."""
+
+    both: Comparison
+    coverage: float
+    score: float
+    numbers: Conflict | None
+
+
+def _compare(claim: _Claim, evidence: Evidence, passage: Passage) -> _Found:
+    both = Comparison(claim.folded, claim.quantities, passage, passage.terms | evidence.title_terms, evidence)
     numbers, agreeing = check_quantities(both)
     coverage = _coverage(both, claim.words)
     score = min(1.0, coverage + _bonus(agreeing) + _NAME_BONUS * _has_special_name(claim.names, both))
-    if score < WEAK_FROM:
-        return Verdict(Support.NOT_FOUND, score, passage.text, (Reason.NO_PASSAGE,))
-    conflicts, doubts = _objections(claim, both, coverage, numbers)
-    if conflicts:
-        return Verdict(Support.NOT_FOUND, score, passage.text, tuple(conflicts))
-    if score < SUPPORTED_FROM:
-        doubts.append(Reason.LITTLE_IN_COMMON)
-    support = Support.WEAK if doubts else Support.SUPPORTED
-    return Verdict(support, score, passage.text, tuple(doubts))
+    return _Found(both, coverage, score, numbers)
 
 
-def _objections(
-    claim: _Claim, both: Comparison, coverage: float, numbers: Conflict | None
-) -> tuple[list[Reason], list[Reason]]:
+def _with_its_numbers(claim: _Claim, first: _Found) -> _Found | None:
+    """Return a passage that says nearly as much of the claim as the ``first``, and gives its numbers."""
+    # A date may stand in another sentence.
+    numbers = [q for q in claim.quantities if q.kind not in DATE_PARTS] or claim.quantities
+    for passage in first.both.evidence.passages_with(numbers):
+        found = _compare(claim, first.both.evidence, passage)
+        if found.numbers is None and found.coverage >= first.coverage - _NEARLY_AS_MUCH:
+            return found
+    return None
+
+
+def _objections(claim: _Claim, found: _Found) -> tuple[list[Reason], list[Reason]]:
     """Return what contradicts the claim, and what leaves doubts (which count for nothing beside the former)."""
-    conflicts, doubts = [], []
-    for finding, differs, missing in (
+    both, coverage = found.both, found.coverage
+    numbers = found.numbers
+    if numbers is Conflict.CONFLICT and coverage < _NUMBERS_FROM:
+        numbers = Conflict.MISSING
+    findings = [
         (numbers, Reason.NUMBER_DIFFERS, Reason.NUMBER_MISSING),
         (check_names(both, claim.names), Reason.NAME_DIFFERS, Reason.NAME_MISSING),
-    ):
-        if finding is Conflict.CONFLICT:
-            conflicts.append(differs)
-        elif finding is Conflict.MISSING:
-            doubts.append(missing)
-    conflicts += _turned_round(claim, both, coverage)
+        *((finding, reason, Reason.LITTLE_IN_COMMON) for reason, finding in _turned_round(claim, both, coverage)),
+    ]
+    conflicts = [differs for finding, differs, _ in findings if finding is Conflict.CONFLICT]
+    doubts = list(dict.fromkeys(missing for finding, _, missing in findings if finding is Conflict.MISSING))
     if conflicts:
         return conflicts, doubts
     if Reason.NAME_MISSING not in doubts and new_subject(claim.folded, both.evidence.folded, coverage):
@@ -124,16 +152,18 @@ def _has_every_clause(claim: _Claim, both: Comparison) -> bool:
     return all(both.covers(clause, _CLAUSE_COVERAGE, _CLAUSE_TERMS) for clause in clauses)
 
 
-def _turned_round(claim: _Claim, both: Comparison, coverage: float) -> Iterator[Reason]:
-    """Yield how the claim says in much the same words something else than the passage."""
+def _turned_round(claim: _Claim, both: Comparison, coverage: float) -> Iterator[tuple[Reason, Conflict]]:
+    """Yield how the claim may say something else than the passage, and whether that is sure."""
     passage = both.passage
     if coverage >= _COMPARABLE_FROM:
         if (may_deny(claim.folded) or may_deny(passage.folded)) and denied(claim.negations, passage.negations):
-            yield Reason.DENIED
+            yield Reason.DENIED, Conflict.CONFLICT if coverage >= _DENIED_FROM else Conflict.MISSING
         if claim.sides and opposed(claim.sides, passage.sides):
-            yield Reason.OPPOSITE
-    if replaced(claim.folded, passage.folded, both.evidence.folded, coverage):
-        yield Reason.REPLACED
+            yield Reason.OPPOSITE, Conflict.CONFLICT if coverage >= _OPPOSED_FROM else Conflict.MISSING
+        elif claim.sides and moves_otherwise(both):
+            yield Reason.OPPOSITE, Conflict.CONFLICT
+    if finding := replaced(claim.folded, passage.folded, both.evidence.folded, coverage):
+        yield Reason.REPLACED, finding
 
 
 def _bonus(agreeing: Sequence[Quantity]) -> float:

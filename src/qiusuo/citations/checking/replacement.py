@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from qiusuo.citations.checking.conflicts import Conflict
 from qiusuo.citations.meaning.wording import STOP_WORDS, bigrams, stem
 from qiusuo.numerals import HAN_NUMERALS
 
@@ -16,6 +17,7 @@ _STOP = "，"  # all punctuation, and the ends of the text
 _AFTER_WHICH_A_NAME_COMES = "由在为于从向被经是至叫称"
 _AGENTS = re.compile("[由被归向]")
 _DATES = "年月日"
+_NO_NAME = re.compile("[了着也就都才既还]|可以|这一")  # words around the facts
 _PRONOUNS = "他她它其"
 _POINTERS = _PRONOUNS + "这该此本那两"
 _FUNCTION_WORDS = frozenset(
@@ -32,32 +34,45 @@ _SURNAMES = frozenset(
 _CHINESE_FROM, _SUBJECT_FROM, _ENGLISH_FROM = 0.5, 0.6, 0.6
 _NUMERALS = frozenset(HAN_NUMERALS)  # numbers are compared apart
 _REACH = 12
+_OTHERWISE_NEW = 0.2
 _LONGEST_RUN = 6
 _BEGINNING = 5
 _NAME_LENGTHS = range(2, 4)
 
 
-def replaced(claim: str, passage: str, source: str, coverage: float) -> bool:
+def replaced(claim: str, passage: str, source: str, coverage: float) -> Conflict | None:
     """Tell whether between the same words the claim says something else than the passage of the source (all folded).
 
-    The less the two have in common, the less is a difference in one place worth.
+    The less the two have in common, the less is a difference in one place worth: where much else is new too, the
+    sentence may only be told in other words (``MISSING``).
     """
     if coverage < _CHINESE_FROM:
-        return False
-    if not claim.isascii() and _replaced_chinese(claim, passage, source, subject=coverage >= _SUBJECT_FROM):
-        return True
-    return coverage >= _ENGLISH_FROM and _replaced_english(claim, passage)
+        return None
+    found = None
+    if not claim.isascii():
+        found = _replaced_chinese(claim, passage, source, subject=coverage >= _SUBJECT_FROM)
+    if found is not Conflict.CONFLICT and coverage >= _ENGLISH_FROM:
+        found = _replaced_english(claim, passage) or found
+    return found
 
 
-def _replaced_chinese(claim: str, passage: str, source: str, *, subject: bool) -> bool:
+def _replaced_chinese(claim: str, passage: str, source: str, *, subject: bool) -> Conflict | None:
     claim, passage = (_STOP + _NOT_WORD.sub(_STOP, text).strip(_STOP) + _STOP for text in (claim, passage))
-    for start, end in _new_runs(claim, passage):
+    runs = list(_new_runs(claim, passage))
+    new_characters, characters = sum(end - start for start, end in runs), len(claim.replace(_STOP, ""))
+    found = None
+    for start, end in runs:
         new = claim[start : max(end, start + 2)] not in source
         if not new or end - start > _LONGEST_RUN or set(claim[start:end]) <= _NUMERALS:
             continue
         if _stands_for(claim, start, end, passage) or (subject and _opens_otherwise(claim, start, end, passage)):
-            return True
-    return any(_other_agent(claim, agent.start(), passage) for agent in _AGENTS.finditer(claim))
+            else_new = new_characters - (end - start)
+            if else_new <= _OTHERWISE_NEW * characters and not _NO_NAME.search(claim, start, end):
+                return Conflict.CONFLICT
+            found = Conflict.MISSING
+    if any(_other_agent(claim, agent.start(), passage) for agent in _AGENTS.finditer(claim)):
+        return Conflict.CONFLICT
+    return found
 
 
 def new_subject(claim: str, source: str, coverage: float) -> bool:
@@ -140,22 +155,23 @@ def _other_agent(claim: str, index: int, passage: str) -> bool:
     return False
 
 
-def _replaced_english(claim: str, passage: str) -> bool:
+def _replaced_english(claim: str, passage: str) -> Conflict | None:
     """Tell whether one content word differs between the same neighbours (start pepper seeds, start tomato seeds)."""
     mine = _stems(claim)
     wanted = set(mine)
     if wanted == {_STOP}:
-        return False  # no English in it
+        return None  # no English in it
     theirs = _stems(passage)
     known = {word[:_BEGINNING] for word in theirs}
-    if all(word[:_BEGINNING] in known for word in wanted):
-        return False
+    new = [word for word in wanted if word[:_BEGINNING] not in known]
+    if not new:
+        return None
     between = {(left, right): middle for left, middle, right in zip(theirs, theirs[1:], theirs[2:], strict=False)}
     for left, middle, right in zip(mine, mine[1:], mine[2:], strict=False):
         other = between.get((left, right), middle)
         if other not in wanted and middle[:_BEGINNING] not in known and other != _STOP:
-            return True
-    return False
+            return Conflict.CONFLICT if len(new) - 1 <= _OTHERWISE_NEW * len(wanted) else Conflict.MISSING
+    return None
 
 
 def _stems(text: str) -> list[str]:

@@ -20,13 +20,14 @@ _LOOK_BACK = 8
 _QUOTED = re.compile(r"《([^《》]{1,40})》|[“「]([^“”「」]{1,10})[”」]")
 _TITLE = re.compile(rf"{_QUOTED.pattern}|([\u3400-\u9fff]{{1,6}}·[\u3400-\u9fff]{{1,6}})")
 _CALENDAR = re.compile(
-    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
+    r"Christmas|(?:(?:mid|early|late|pre|post)-)?\d+s|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
 )
 _NO_NAMES = STOP_WORDS | frozenset(
     {"i", "moon", "earth", "sun", "internet", "web", "bible", "covid", "tv", "ceo", "ok", "pdf"}
 )
 _SAME_BEGINNING = 5
 _LONGEST_ACRONYM = 6
+_TELLING_ACRONYM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +109,23 @@ class KnownNames:
     def _initials(self) -> str:
         return "".join(word[0] for word in self._written if word[0].isupper()).lower()
 
+    @cached_property
+    def _all_initials(self) -> str:
+        return "".join(word[0] for word in self._written).lower()
+
+    def _is_short_for(self, name: str) -> bool:
+        """Tell whether words of the source begin like the letters of the name; of two letters only capitals count."""
+        if not (1 < len(name) <= _LONGEST_ACRONYM and name.isalpha()):
+            return False
+        return name in self._initials or (len(name) >= _TELLING_ACRONYM and name in self._all_initials)
+
     def has_latin(self, name: str) -> bool:
         """Tell whether the source has a Latin name, a word that begins like it, or what it is short for."""
         return (
             name in self._words
             or name[:_SAME_BEGINNING] in self._beginnings
             or all(part in self._words for part in _parts(name))
-            or (1 < len(name) <= _LONGEST_ACRONYM and name.isalpha() and name in self._initials)
+            or self._is_short_for(name)
         )
 
     def has(self, name: str) -> bool:

@@ -40,8 +40,8 @@ class Quantity(NamedTuple):
 
     @property
     def is_telling(self) -> bool:
-        """Whether a source is unlikely to have the same by chance: not a small bare number, not an article."""
-        return not self.soft and (self.value > _SMALL or self.family != "number")
+        """Whether a source is unlikely to have the same by chance: not a small whole number, not an article."""
+        return not self.soft and (self.value > _SMALL or self.family != "number" or self.value % 1 > 0)
 
     def rivals(self, other: Quantity) -> bool:
         """Tell whether a source could not well give ``other`` if this were right: both measure or count the same."""
