@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,9 @@ __all__ = ["browser", "postgres"]  # fixtures: one browser, one PostgreSQL for t
 
 # Where it is set, every program that a test starts would compile all that it imports anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Every HTTP client reads all certificates anew, which takes 20 ms; nothing here speaks TLS to strangers.
+pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
 
 # A machine under load is slow, not wrong.
 settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -16,9 +16,9 @@ from tests.support.chat_world import scripted
 from tests.support.openai_world import QUESTION, Served, serving, user
 from tests.support.scripted_model import Asked, Call, Delay, Piece, Reply, ScriptedModel
 
-ROUNDS = 3
-AT_ONCE = 75
-"""In each of the rows below: over 1,300 in all. A client of a model has 1,000 connections."""
+ROUNDS = 1
+AT_ONCE = 100
+"""In each of the rows below: 600 in all."""
 WORDS: list[Piece] = ["words ", Delay(0.02)]
 TALK = Reply.text(*WORDS * 3000)
 SEARCH = Reply.tools(Call("web_search", {"query": "spring tea"}))

@@ -18,7 +18,7 @@ from qiusuo.http.guard import FetchPolicy
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
-from qiusuo.web.app import create_app
+from qiusuo.web.app import QiusuoApp, create_app
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.entrance.server import Server
 from tests.support.world import World
@@ -55,6 +55,27 @@ def page_site() -> Iterator[tuple[Site, PageReader]]:
         yield Site(server.url, silent.url), PageReader(policy)
 
 
+class PromptServer(Server):
+    """Stops when it is told to; uvicorn looks ten times in a second whether it was."""
+
+    def __init__(self, app: QiusuoApp, **options: Any) -> None:
+        super().__init__(app, **options)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        ticking, told = (asyncio.create_task(each) for each in (super().main_loop(), self._told.wait()))
+        await asyncio.wait({ticking, told}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (ticking, told):
+            task.cancel()
+
+    def stop(self) -> None:
+        self.should_exit = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._told.set)
+
+
 class WebServer:
     """Serves until closed; ``client`` talks to it. ``world`` has the providers of a server made with names."""
 
@@ -70,7 +91,7 @@ class WebServer:
         self._world = world
         self.site = Site()
         app = create_app(service, settings, reader=reader, extensions=[_closing, *extensions])
-        self._server = Server(app, lifespan="on")
+        self._server = PromptServer(app, lifespan="on")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._thread = threading.Thread(target=self._serve, name="web-server", daemon=True)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -106,7 +127,7 @@ class WebServer:
 
     def __exit__(self, *_exc: object) -> None:
         self.client.close()
-        self._server.should_exit = True
+        self._server.stop()
         self._thread.join(10)
         self._listener.close()
         if self._world is not None:

@@ -208,6 +208,12 @@ class TestTime:
             server.world["tavily"].hold = 0.8
             assert server.search("tea").status_code == 200
 
+    def test_answers_on_a_kept_connection_come_at_once(self) -> None:
+        """The body of each once waited 40 ms for the client to confirm the headers."""
+        with WebServer.over("tavily") as server:
+            seconds = [server.client.get("/healthz").elapsed.total_seconds() for _ in range(20)]
+        assert min(seconds[1:]) < 0.03
+
 
 class TestNumber:
     def test_slow_ones_do_not_keep_newcomers_out(self) -> None:
