@@ -28,7 +28,7 @@ def facts_in(path: Path) -> tuple[tuple[int, str, frozenset[str] | None], ...]:
 
 
 def _facts_in(path: Path) -> Iterator[tuple[int, str, frozenset[str] | None]]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes_of(path):
         match node:
             case ast.Call(func=ast.Name(id="Fact"), args=[ast.Constant(value=str() as code)], keywords=given):
                 names = frozenset(word.arg for word in given if word.arg is not None)
@@ -50,7 +50,7 @@ PATTERN = re.compile(r"[\[(|\\?][?:\[\]]|\|")
 def error_names() -> frozenset[str]:
     """The names of all errors of our tree, also of those that stand outside of ``errors.py``."""
     names = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, SearchError)}
-    classes = [node for path in MODULES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    classes = [node for path in MODULES for node in nodes_of(path) if isinstance(node, ast.ClassDef)]
     before = 0
     while before != len(names):
         before = len(names)
@@ -65,10 +65,15 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"))
 
 
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree_of(path)))
+
+
 def literal_errors(path: Path) -> list[int]:
     """The lines on which an error is made of a sentence that stands in the code."""
     found = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in error_names():
                 told = [*node.args[:2], *(word.value for word in node.keywords if word.arg in {"fact", "fix"})]
@@ -97,13 +102,13 @@ def is_sentence(node: ast.expr) -> bool:
 def chinese_sentences(path: Path) -> Iterator[tuple[int, str]]:
     """Texts of the code with Chinese words and marks between them: no docstrings, no patterns over others' words."""
     aside: set[ast.AST] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         match node:
             case ast.Expr(value=ast.Constant()):
                 aside.add(node.value)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))):
                 aside.update(ast.walk(node))
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         match node:
             case ast.Constant(value=str() as text) if node not in aside:
                 if MARKS.search(text) and len(HAN.findall(text)) >= 4 and not PATTERN.search(text):
@@ -136,7 +141,7 @@ def is_told(node: ast.expr) -> bool:
 def readings(path: Path) -> list[int]:
     """The lines on which a text of our own is searched, cut or compared with a part."""
     found = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         match node:
             case ast.Call(func=ast.Attribute(value=read, attr=how), args=given) if how in READS:
                 found += [node.lineno] if is_told(read) or any(map(is_told, given)) else []
@@ -150,7 +155,7 @@ def said_in_code() -> tuple[frozenset[str], frozenset[str]]:
     """Every text of the code, and what f-strings begin with."""
     texts, beginnings = set(), set()
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             match node:
                 case ast.JoinedStr(values=[ast.Constant(value=str() as text), *_]):
                     beginnings.add(text)

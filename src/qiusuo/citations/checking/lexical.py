@@ -108,6 +108,8 @@ def _compare(claim: _Claim, evidence: Evidence, passage: Passage) -> _Found:
     both = Comparison(claim.folded, claim.quantities, passage, passage.terms | evidence.title_terms, evidence)
     numbers, agreeing = check_quantities(both)
     coverage = _coverage(both, claim.words)
+    if not coverage:
+        agreeing = [quantity for quantity in agreeing if quantity.is_telling]  # any text has a 3 somewhere
     score = min(1.0, coverage + _bonus(agreeing) + _NAME_BONUS * _has_special_name(claim.names, both))
     return _Found(both, coverage, score, numbers)
 
