@@ -101,10 +101,10 @@ class SearchService:
     async def status(self) -> list[EngineStatus]:
         """Tell how every known engine stands, in the order of priority."""
         choices = [await self._roster.available(kind) for kind in SearchType]
-        taking_part = {engine.name for choice in choices for engine in choice.engines}
-        await self._pipeline.cooldowns.refresh(taking_part)
+        engines = {engine.name: engine for choice in choices for engine in choice.engines}
+        await self._pipeline.learn_rests(list(engines.values()))
         return [
-            await self._status_of(name, place, takes_part=name in taking_part)
+            await self._status_of(name, place, takes_part=name in engines)
             for name, place in self._roster.places.items()
         ]
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import primp
 import pytest
 
+from qiusuo import SearchService
+from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions, EngineResults, Joins
 from qiusuo.engines.ddgs import REGIONS, DdgsEngine, duckduckgo_region, unwrapped
 from qiusuo.errors import (
@@ -24,7 +26,7 @@ from qiusuo.errors import (
 )
 from qiusuo.http import HttpClient
 from qiusuo.models import Freshness, Outcome, Query, SearchResultItem, SearchType
-from qiusuo.testing import Answer, Fault, ProviderServer
+from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.conformance import EngineConformance
 from qiusuo.testing.providers.ddgs import DuckDuckGo
 from qiusuo.words import Fact
@@ -70,6 +72,21 @@ class TestDdgs(EngineConformance):
         results = await self.run(server, Query("x"), 20)
         assert len({item.url for item in results}) == len(results) == 20
         assert [seen.form.get("s") for seen in server.seen] == [None, "10"]
+
+    async def test_what_was_found_by_the_deadline_is_the_answer(
+        self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answer = server.provider.answer
+
+        def once(seen: Seen) -> Answer:
+            server.fault = Fault.HANG
+            return answer(seen)
+
+        monkeypatch.setattr(server.provider, "answer", once)
+        async with SearchService([DdgsEngine(base_url=server.base_url)], Settings.load(timeout=1.5)) as service:
+            response = await service.asearch("x", num_results=20)
+        assert response.total_results == 10
+        assert [note.code for note in response.attempts[0].notes] == ["engine.page_missing"]
 
     async def test_advertisements_are_left_out_and_links_unwrapped(self, server: ProviderServer) -> None:
         results = await self.run(server, Query("x"), 2)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, Joins, SearchEngine, with_sites
 from qiusuo.errors import BadResponse, Blocked, EngineError, RateLimited, RequestRejected, SearchTimeout, Unavailable
 from qiusuo.http import MAX_BODY_BYTES, TOTAL_TIMEOUT, HttpClient, check_base_url, parse_retry_after, told
@@ -86,7 +86,7 @@ class DdgsEngine(SearchEngine):
         if base_url:
             check_base_url(base_url, self.name)
         self._base_url = (base_url or "").rstrip("/")
-        self._timeout = timeout or TOTAL_TIMEOUT
+        self._timeout = timeout
         # The same short name for the Tor Browser as in ddgs.
         self._proxy = "socks5h://127.0.0.1:9150" if proxy == "tb" else proxy or None
 
@@ -95,12 +95,18 @@ class DdgsEngine(SearchEngine):
         return cls(base_url=options.base_url, timeout=options.timeout, proxy=options.lookup("DDGS_PROXY"))
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
+        return await self.search_within(query, num_results, Allowance(self._timeout or TOTAL_TIMEOUT, margin=0.0))
+
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> list[SearchResultItem]:
+        allowance.asked()
+        if self._timeout is not None:
+            allowance.shorten(self._timeout)
         count = self.count(num_results)
         words = self.query_text(query)
         text = _COMMAND.sub("", words).strip() or words
         visit = _Visit(
             self._base_url,
-            self._timeout,
+            allowance,
             self._proxy,
             news=query.wants_news,
             query=with_sites(query, text, max_chars=self.max_query_chars),
@@ -153,7 +159,7 @@ class _Visit:
     def __init__(
         self,
         base_url: str,
-        timeout: float,
+        allowance: Allowance,
         proxy: str | None,
         *,
         news: bool,
@@ -162,8 +168,7 @@ class _Visit:
         timelimit: str | None,
     ) -> None:
         self._base_url = base_url
-        self._timeout = timeout
-        self._deadline = time.monotonic() + timeout
+        self._allowance = allowance
         self._proxy = proxy
         self._news = news
         self._asked = {"query": query, "region": region, "timelimit": timelimit, "safesearch": "moderate"}
@@ -172,7 +177,7 @@ class _Visit:
         self._client: primp.Client
 
     def seconds_left(self) -> float:
-        return max(self._deadline - time.monotonic(), 0.001)
+        return self._allowance.left()
 
     def page(self, number: int) -> list[Row]:
         """Fetch and read one page, ``[]`` only if DuckDuckGo says that there is nothing. Runs in a thread."""
@@ -212,7 +217,7 @@ class _Visit:
         return reply
 
     def timed_out(self) -> SearchTimeout:
-        late = Fact("http.timeout_answer", host=self._host, seconds=float(self._timeout))
+        late = Fact("http.timeout_answer", host=self._host, seconds=round(self._allowance.seconds, 1))
         return SearchTimeout(late, engine=DdgsEngine.name)
 
     def unknown_layout(self) -> BadResponse:
@@ -228,7 +233,7 @@ class _Visit:
             except KeyError:
                 raise Unavailable(Fact("ddgs.no_engine", category=category), engine=DdgsEngine.name) from None
             # Its annotation says int; primp takes fractions of seconds.
-            engine: Any = engine_class(proxy=self._proxy, timeout=self._timeout)  # type: ignore[arg-type]
+            engine: Any = engine_class(proxy=self._proxy, timeout=self.seconds_left())  # type: ignore[arg-type]
             self._client = engine.http_client.client
             engine.http_client = self
             self._engine = engine

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import urldefrag, urlencode, urlsplit
 
-from qiusuo.browser import Browser, BrowserSettings, PageCircles, PageView, Visit
+from qiusuo.browser import Browser, BrowserSettings, PageCircles, PageView, Visit, host_of, solved_hosts
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, EngineOptions, EngineResults, SearchEngine
 from qiusuo.errors import (
     BadResponse,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TIMEOUT: Final = 5.0
+"""Seconds for a search where nobody says how long it may take."""
 MAX_PAGES: Final = 3
 PAGE_SIZE: Final = 10
 """What a page counts for, however many results are on it."""
@@ -61,7 +62,7 @@ class ResultPageEngine(SearchEngine):
     ) -> None:
         check_base_url(base_url or self.base_url, self.name)
         self._root = (base_url or self.base_url).rstrip("/")
-        self._timeout = timeout or TIMEOUT
+        self._timeout = timeout
         self._browser = browser or _named(self.name, Browser.found)
         self._owns_browser = browser is None
 
@@ -89,14 +90,21 @@ class ResultPageEngine(SearchEngine):
         asked = {name: value for name, value in self.parameters(query, page).items() if value is not None}
         return f"{self._root}{self.path}?{urlencode(asked)}"
 
+    def reopened_at(self) -> float | None:
+        return solved_hosts(self._browser.settings.cookies_file).get(host_of(self._root))
+
     async def search(self, query: Query, num_results: int) -> EngineResults:
+        return await self.search_within(query, num_results, Allowance(self._timeout or TIMEOUT, margin=0.0))
+
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> EngineResults:
         count = self.count(num_results)
-        deadline = time.monotonic() + self._timeout
+        if self._timeout is not None:
+            allowance.shorten(self._timeout)
         found: dict[str, SearchResultItem] = {}
         notes: list[Fact | str] = []
         for page in range(MAX_PAGES):
             try:
-                items = await self._page(self.page_url(query, page), deadline)
+                items = await self._page(self.page_url(query, page), allowance)
             except EngineError as error:
                 if not page:
                     raise
@@ -109,20 +117,24 @@ class ResultPageEngine(SearchEngine):
                 break
         return EngineResults(list(found.values())[:count], notes)
 
-    async def _page(self, url: str, deadline: float) -> list[SearchResultItem]:
-        visit = Visit(url, self.name, self.ready, max(deadline - time.monotonic(), 0.001), self.patience)
+    async def _page(self, url: str, allowance: Allowance) -> list[SearchResultItem]:
+        visit = Visit(url, self.name, self.ready, allowance.left(), self.patience, allowance.asked)
         try:
             view = await self._browser.view(visit)
         except SearchTimeout as late:
-            # All pages share one time: that is the one to name.
-            values = {**late.fact.values, "seconds": float(self._timeout)}
-            raise SearchTimeout(Fact(late.fact.code, **values), engine=self.name) from None
+            raise self._late(late, allowance) from None
         except PageCircles:
             raise blocked(self.name, Fact("engine.endless_check", host=visit.host)) from None
         refusal = self._refusal(view, visit.host)
         if refusal is not None:
             raise refusal
         return self.read(view.html, view.url)
+
+    def _late(self, late: SearchTimeout, allowance: Allowance) -> SearchTimeout:
+        """Name the time that all pages share, and what would give them more of it."""
+        fact = Fact(late.fact.code, **{**late.fact.values, "seconds": round(allowance.seconds, 1)})
+        own = self._timeout is not None and allowance.seconds >= self._timeout and fact.code in _MORE_TIME_HELPS
+        return type(late)(fact, engine=self.name, fix=Fact("engine.own_timeout", engine=self.name) if own else "")
 
     def _refusal(self, view: PageView, host: str) -> EngineError | None:
         """Judge the status. A page that asks for a person says so itself, whatever its status is."""
@@ -158,6 +170,8 @@ class ResultPageEngine(SearchEngine):
             await self._browser.aclose()
 
 
+# The others say themselves what to do, which is not to wait longer.
+_MORE_TIME_HELPS: Final = frozenset({"http.timeout_answer", "browser.page_unfinished"})
 OTHER_ENGINE: Final = Fact("engine.other_engine")
 UPDATE: Final = Fact("engine.site_changed")
 
