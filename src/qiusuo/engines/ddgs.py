@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, Joins, SearchEngine, with_sites
+from qiusuo.engines.snippet_dates import split_date, utc_now
 from qiusuo.errors import BadResponse, Blocked, EngineError, RateLimited, RequestRejected, SearchTimeout, Unavailable
 from qiusuo.http import MAX_BODY_BYTES, TOTAL_TIMEOUT, HttpClient, check_base_url, parse_retry_after, told
 from qiusuo.models import Freshness, Query, SearchResultItem
@@ -60,8 +61,15 @@ _CHALLENGE: Final = "//form[@id='challenge-form'] | //*[contains(@class, 'anomal
 _NOTHING_FOUND: Final = (
     "//*[contains(concat(' ', normalize-space(@class), ' '), ' no-results ') or contains(@class, 'result--no-result')]"
 )
+_ADVERTISEMENT: Final = (
+    "ancestor-or-self::*[contains(concat(' ', normalize-space(@class), ' '), ' result--ad ')]"
+    " | .//*[contains(concat(' ', normalize-space(@class), ' '), ' badge--ad ')]"
+)
 # DuckDuckGo leads "!g cats" to another search engine and "\cats" to the first result.
 _COMMAND: Final = re.compile(r"(?<!\S)[!\\]+(?=\w|\s|$)")
+_BESIDE_ADDRESS: Final = ".//*[contains(@class, 'result__extras')]//span/text()"
+_STAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d)T[\d:.]+Z?")
+_COUNTERS: Final = frozenset({"/l/", "/y.js"})
 _BLOCK_FIX: Final = Fact("ddgs.turned_away")
 _UPDATE_FIX: Final = Fact("ddgs.update")
 
@@ -82,11 +90,19 @@ class DdgsEngine(SearchEngine):
     max_query_chars = 490
     features: ClassVar = frozenset(Feature)
 
-    def __init__(self, *, base_url: str | None = None, timeout: float | None = None, proxy: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        timeout: float | None = None,
+        proxy: str | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
         if base_url:
             check_base_url(base_url, self.name)
         self._base_url = (base_url or "").rstrip("/")
         self._timeout = timeout
+        self._clock = clock
         # The same short name for the Tor Browser as in ddgs.
         self._proxy = "socks5h://127.0.0.1:9150" if proxy == "tb" else proxy or None
 
@@ -108,6 +124,7 @@ class DdgsEngine(SearchEngine):
             self._base_url,
             allowance,
             self._proxy,
+            now=self._clock(),
             news=query.wants_news,
             query=with_sites(query, text, max_chars=self.max_query_chars),
             region=duckduckgo_region(query),
@@ -162,6 +179,7 @@ class _Visit:
         allowance: Allowance,
         proxy: str | None,
         *,
+        now: datetime,
         news: bool,
         query: str,
         region: str,
@@ -170,6 +188,7 @@ class _Visit:
         self._base_url = base_url
         self._allowance = allowance
         self._proxy = proxy
+        self._now = now
         self._news = news
         self._asked = {"query": query, "region": region, "timelimit": timelimit, "safesearch": "moderate"}
         self._host = urlsplit(base_url).netloc.rpartition("@")[2] if base_url else "duckduckgo.com"
@@ -287,14 +306,18 @@ class _Visit:
         engine, tree = self._engine, self._tree(page)
         rows: list[Row] = []
         for box in tree.xpath(engine.items_xpath):
+            if box.xpath(_ADVERTISEMENT):
+                continue
             # Read here, since ddgs's own reader unquotes addresses, which breaks those with an escaped & or %.
             paths = engine.elements_xpath
             links = box.xpath(paths["href"]) or box.xpath(".//h2//a/@href")
             address = unwrapped(str(links[0])) if links else None
             if address:
                 # Text of the page, no markup: a word like <div> in it must stay.
-                title, body = (escape("".join(box.xpath(paths[name])), quote=False) for name in ("title", "body"))
-                rows.append({"title": title, "href": address, "body": body})
+                title, body = (" ".join("".join(box.xpath(paths[name])).split()) for name in ("title", "body"))
+                before, body = split_date(body, self._now)
+                title, body = (escape(text, quote=False) for text in (title, body))
+                rows.append({"title": title, "href": address, "body": body, "date": _stamp(box) or before})
         if not rows and not tree.xpath(_NOTHING_FOUND):
             raise self.unknown_layout()
         return rows
@@ -317,10 +340,17 @@ class _Visit:
 def unwrapped(href: str) -> str | None:
     """Return where a link of a result page leads; None for an advertisement."""
     url = urljoin("https://duckduckgo.com/html/", href.strip())
-    parts = urlsplit(url)
-    if (parts.hostname or "").removeprefix("html.") != "duckduckgo.com":
+    if not _is_own(url):
         return url
-    return next(iter(parse_qs(parts.query).get("uddg", [])), None) if parts.path == "/l/" else None
+    if urlsplit(url).path != "/l/":
+        return None
+    inner = next(iter(parse_qs(urlsplit(url).query).get("uddg", [])), None)
+    # An advertisement leads from one counter to the next. Other pages of DuckDuckGo are results.
+    return None if inner and _is_own(inner) and urlsplit(inner).path in _COUNTERS else inner
+
+
+def _is_own(url: str) -> bool:
+    return (urlsplit(url).hostname or "").removeprefix("html.").removeprefix("www.") == "duckduckgo.com"
 
 
 def duckduckgo_region(query: Query) -> str:
@@ -334,6 +364,11 @@ def duckduckgo_region(query: Query) -> str:
         return home if home in REGIONS else EVERYWHERE
     exact = f"{country}-{language}"
     return exact if exact in REGIONS else next((code for code in REGIONS if code.startswith(f"{country}-")), EVERYWHERE)
+
+
+def _stamp(box: Any) -> str | None:
+    """Return the day that stands beside a result's address."""
+    return next((found[1] for text in box.xpath(_BESIDE_ADDRESS) if (found := _STAMP.fullmatch(text.strip()))), None)
 
 
 def _moment(row: Row) -> object:

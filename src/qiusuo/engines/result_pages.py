@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import urldefrag, urlencode, urlsplit
@@ -12,6 +13,7 @@ from urllib.parse import urldefrag, urlencode, urlsplit
 from qiusuo.browser import Browser, BrowserSettings, PageCircles, PageView, Visit, host_of, solved_hosts
 from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, EngineOptions, EngineResults, SearchEngine
+from qiusuo.engines.snippet_dates import read_date, split_date, utc_now
 from qiusuo.errors import (
     BadResponse,
     Blocked,
@@ -58,13 +60,19 @@ class ResultPageEngine(SearchEngine):
     """How long a page without it may take to show it; some load again by themselves at first."""
 
     def __init__(
-        self, *, base_url: str | None = None, timeout: float | None = None, browser: Browser | None = None
+        self,
+        *,
+        base_url: str | None = None,
+        timeout: float | None = None,
+        browser: Browser | None = None,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         check_base_url(base_url or self.base_url, self.name)
         self._root = (base_url or self.base_url).rstrip("/")
         self._timeout = timeout
         self._browser = browser or _named(self.name, Browser.found)
         self._owns_browser = browser is None
+        self._clock = clock
 
     @classmethod
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
@@ -79,7 +87,7 @@ class ResultPageEngine(SearchEngine):
 
     @abstractmethod
     def read(self, html: str, url: str) -> list[SearchResultItem]:
-        """Read a result page, ``[]`` only if it says that nothing was found.
+        """Read a result page, ``[]`` only if it says that nothing was found. "2 days ago" is before the engine's clock.
 
         Raises:
             EngineError: it is none.
@@ -238,6 +246,11 @@ def ancestors(node: LexborNode) -> Iterator[LexborNode]:
         parent = parent.parent
 
 
+def link_around(node: LexborNode) -> LexborNode | None:
+    """Return the node if it is a link, else the link in which it stands."""
+    return node if node.tag == "a" else next((outer for outer in ancestors(node) if outer.tag == "a"), None)
+
+
 def within(node: LexborNode, ids: frozenset[int]) -> bool:
     """Tell whether a node is one of those with these ids, or stands inside one."""
     return node.mem_id in ids or any(outer.mem_id in ids for outer in ancestors(node))
@@ -258,6 +271,15 @@ def box_of(title: LexborNode, titles: frozenset[int], selector: str) -> LexborNo
     return box
 
 
+def dated_part(box: LexborNode, snippet: str, now: datetime) -> tuple[str | None, str]:
+    """Return the date that stands in an element of its own before a snippet, and the snippet without it."""
+    for node in box.css("span, time"):
+        text = text_of(node)
+        if text and snippet.startswith(text) and (found := read_date(text, now)):
+            return found, snippet[len(text) :].strip()
+    return None, snippet
+
+
 def longest_text(box: LexborNode, without: Iterable[LexborNode]) -> str:
     """Return the longest text of one paragraph in ``box``, outside the nodes ``without``."""
     left_out = ids_of(without)
@@ -271,17 +293,23 @@ def longest_text(box: LexborNode, without: Iterable[LexborNode]) -> str:
     return best
 
 
-def result(engine: str, title: str, url: str, snippet: str, *, date: str | None = None) -> SearchResultItem | None:
-    """Build one result out of a page's text; None (and a log line) where there is no title or web address."""
+def result(
+    engine: str, title: str, url: str, snippet: str, now: datetime, *, date: str | None = None
+) -> SearchResultItem | None:
+    """Build one result out of a page's text; None (and a log line) where there is no title or web address.
+
+    A date before the snippet is taken off it; it is the result's own where no other ``date`` is known.
+    """
     if not title or not is_web_address(url):
         logger.info("%s: skipped a result without a usable title or address", engine)
         return None
+    before, snippet = split_date(snippet, now)
     # Text of the page, no markup: a word like <div> in it must stay.
     return SearchResultItem(
         clean(escape(title, quote=False), MAX_TITLE_CHARS),
         visible(url),
         clean(escape(snippet, quote=False), MAX_SNIPPET_CHARS),
-        published_at=date,
+        published_at=date or before,
         engines=(engine,),
     )
 
