@@ -101,10 +101,11 @@ class SearchService:
     async def status(self) -> list[EngineStatus]:
         """Tell how every known engine stands, in the order of priority."""
         choices = [await self._roster.available(kind) for kind in SearchType]
-        engines = {engine.name: engine for choice in choices for engine in choice.engines}
-        await self._pipeline.learn_rests(list(engines.values()))
+        taking_part = {engine.name for choice in choices for engine in choice.engines}
+        places = self._roster.places.values()
+        await self._pipeline.learn_rests([place.engine for place in places if place.engine is not None])
         return [
-            await self._status_of(name, place, takes_part=name in engines)
+            await self._status_of(name, place, takes_part=name in taking_part)
             for name, place in self._roster.places.items()
         ]
 

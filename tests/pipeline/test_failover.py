@@ -12,13 +12,16 @@ import pytest
 from qiusuo import SearchEngine, SearchService
 from qiusuo.config import Settings
 from qiusuo.engines.bing import BingEngine
+from qiusuo.engines.ddgs import DdgsEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.engines.serpapi import SerpApiBingEngine, SerpApiEngine
+from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, UnknownEngine
 from qiusuo.models import Outcome
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.serpapi import SerpApi
+from qiusuo.testing.providers.tavily import Tavily
 from qiusuo.words import Fact
 from tests.support.world import World
 
@@ -50,6 +53,28 @@ async def test_pages_that_came_before_the_deadline_are_the_answer(name: str, mon
             response = await service.asearch("x", num_results=20)
     assert response.total_results == 10
     assert Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")) in response.attempts[0].notes
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda server: TavilyEngine(server.key, base_url=server.base_url, timeout=0.3),
+        lambda server: DdgsEngine(base_url=server.base_url, timeout=0.3),
+    ],
+    ids=["tavily", "ddgs"],
+)
+async def test_more_time_for_the_search_is_advised_only_where_it_helps(
+    make: Callable[[ProviderServer], SearchEngine],
+) -> None:
+    with ProviderServer(Tavily(), fault=Fault.HANG) as server:
+        engine = make(server)
+        async with SearchService([engine], Settings.load(timeout=20)) as service:
+            with pytest.raises(AllEnginesFailed) as caught:
+                await service.asearch("x")
+    (attempt,) = caught.value.attempts
+    assert attempt.outcome is Outcome.TIMEOUT
+    assert "SEARCH_TIMEOUT" not in attempt.fix
+    assert f"timeout under [engines.{engine.name}]" in attempt.fix
 
 
 class TestFailover:

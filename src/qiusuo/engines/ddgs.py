@@ -125,6 +125,7 @@ class DdgsEngine(SearchEngine):
             allowance,
             self._proxy,
             now=self._clock(),
+            own_timeout=self._timeout,
             news=query.wants_news,
             query=with_sites(query, text, max_chars=self.max_query_chars),
             region=duckduckgo_region(query),
@@ -180,6 +181,7 @@ class _Visit:
         proxy: str | None,
         *,
         now: datetime,
+        own_timeout: float | None,
         news: bool,
         query: str,
         region: str,
@@ -189,6 +191,7 @@ class _Visit:
         self._allowance = allowance
         self._proxy = proxy
         self._now = now
+        self._own_timeout = own_timeout
         self._news = news
         self._asked = {"query": query, "region": region, "timelimit": timelimit, "safesearch": "moderate"}
         self._host = urlsplit(base_url).netloc.rpartition("@")[2] if base_url else "duckduckgo.com"
@@ -237,7 +240,9 @@ class _Visit:
 
     def timed_out(self) -> SearchTimeout:
         late = Fact("http.timeout_answer", host=self._host, seconds=round(self._allowance.seconds, 1))
-        return SearchTimeout(late, engine=DdgsEngine.name)
+        own = self._own_timeout is not None and self._allowance.seconds >= self._own_timeout
+        remedy = Fact("engine.own_timeout", engine=DdgsEngine.name) if own else ""
+        return SearchTimeout(late, engine=DdgsEngine.name, fix=remedy)
 
     def unknown_layout(self) -> BadResponse:
         return BadResponse(Fact("engine.unknown_layout", host=self._host), engine=DdgsEngine.name, fix=_UPDATE_FIX)
