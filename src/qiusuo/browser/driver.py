@@ -34,6 +34,11 @@ class Driver:
         loop.subprocess_exec = noting  # type: ignore[method-assign]  # only for the moment of this start
         try:
             playwright = await async_playwright().start()
+        except BaseException:  # one that nobody waits for any more must not stay
+            for process in started:
+                with suppress(ProcessLookupError):
+                    process.kill()
+            raise
         finally:
             loop.subprocess_exec = genuine  # type: ignore[method-assign]  # as it was
         return cls(playwright, started[0] if started else None)
