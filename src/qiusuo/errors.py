@@ -16,6 +16,7 @@
     │   ├── QuotaExceeded          the plan's credits are used up
     │   ├── AuthFailed             the key is missing, wrong or lacks a right
     │   ├── SearchTimeout          no answer in time
+    │   │   └── NotAsked           searches of our own were before it; the engine was not asked
     │   ├── Unavailable            not reachable, or answers 5xx
     │   ├── BadResponse            an answer that is not what the provider promises
     │   │   └── RequestRejected    the provider refused this very request (400, 422)
@@ -207,6 +208,10 @@ class SearchTimeout(EngineError, TimeoutError):
     """No answer in time."""
 
     outcome = Outcome.TIMEOUT
+
+
+class NotAsked(SearchTimeout):
+    """Searches of our own left no place in time. The engine was not asked, so this says nothing of it."""
 
 
 class Unavailable(EngineError):

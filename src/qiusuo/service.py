@@ -102,7 +102,8 @@ class SearchService:
         """Tell how every known engine stands, in the order of priority."""
         choices = [await self._roster.available(kind) for kind in SearchType]
         taking_part = {engine.name for choice in choices for engine in choice.engines}
-        await self._pipeline.cooldowns.refresh(taking_part)
+        places = self._roster.places.values()
+        await self._pipeline.learn_rests([place.engine for place in places if place.engine is not None])
         return [
             await self._status_of(name, place, takes_part=name in taking_part)
             for name, place in self._roster.places.items()

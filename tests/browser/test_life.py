@@ -87,7 +87,7 @@ async def test_all_pages_busy_is_named(server: ProviderServer, browser: Browser)
     server.fault = Fault.HANG
     hanging = [asyncio.create_task(google(server, browser, 3.0).search(X, 10)) for _ in range(3)]
     await asyncio.sleep(0.3)
-    with pytest.raises(SearchTimeout, match=r"None of the browser's 3 pages became free within 0\.5 s"):
+    with pytest.raises(SearchTimeout, match=r"all of the browser's 3 pages for 0\.5 s"):
         await google(server, browser, 0.5).search(X, 10)
     for task in hanging:
         task.cancel()
@@ -143,7 +143,7 @@ async def test_browser_that_breaks_twice_is_an_error(
 
     tries = []
 
-    async def break_down(_self: Chrome, visit: object) -> None:
+    async def break_down(_self: Chrome, visit: object, _deadline: float) -> None:
         tries.append(visit)
         raise TabGone("Page crashed")
 
@@ -264,6 +264,28 @@ async def test_program_that_does_not_start_is_an_error(server: ProviderServer, t
         with pytest.raises(Unavailable, match="not there") as caught:
             await google(server, browser).search(X, 10)
         assert "playwright install" not in str(caught.value)
+
+
+def test_command_ends_in_time_when_chrome_hangs_at_its_start(tmp_path: Path) -> None:
+    program = tmp_path / "chrome"
+    program.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/started\nexec sleep 60\n")
+    program.chmod(0o755)
+    environment = {**os.environ, "QIUSUO_CHROME": str(program), "SEARCH_TIMEOUT": "1.5", "QIUSUO_LANG": "en"}
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "qiusuo", "search", "x", "--engine", "google"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    # Far less than the start may take; the interpreter's own start is in it.
+    assert time.monotonic() - began < 8
+    assert "Chrome did not start within 1.5 s" in done.stderr
+    assert f"{program} --headless" in done.stderr
+    assert "network" not in done.stderr
+    assert not wait_until_gone(int((tmp_path / "started").read_text()), 2)
 
 
 PROGRAM = """

@@ -94,6 +94,23 @@ def test_sandbox_is_switched_off_by_a_person_only(monkeypatch: pytest.MonkeyPatc
     assert not BrowserSettings.from_lookup({"PATH": path, "QIUSUO_CHROME_SANDBOX": "off"}.get).sandbox
 
 
+def test_how_many_pages_is_a_setting(tmp_path: Path) -> None:
+    path = str(program(tmp_path / "chromium").parent)
+    assert BrowserSettings.from_lookup({"PATH": path}.get).max_pages == 3
+    assert BrowserSettings.from_lookup({"PATH": path, "QIUSUO_CHROME_PAGES": "8"}.get).max_pages == 8
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many", "1.5", "1000"])
+def test_odd_number_of_pages_is_named(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QIUSUO_CHROME", str(program(tmp_path / "chromium")))
+    monkeypatch.setenv("QIUSUO_CHROME_PAGES", given)
+    with SearchService.from_settings(Settings.load()) as service:
+        problem = service.engine_problems()["google"]
+    assert problem is not None
+    assert problem.fact.code == "browser.odd_pages"
+    assert "QIUSUO_CHROME_PAGES" in problem.fix
+
+
 class TestWithoutChrome:
     @pytest.fixture(autouse=True)
     def _nothing_on_path(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,13 @@ import gzip
 import itertools
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from qiusuo.browser import Browser
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.baidu import BaiduEngine
 from qiusuo.engines.bing_web import BingWebEngine
 from qiusuo.engines.google import GoogleEngine
@@ -81,7 +81,7 @@ def outcomes(browser: Browser) -> dict[str, Outcome]:
 
     async def read(engine: ResultPageEngine, page: dict[str, Any]) -> Outcome:
         try:
-            return await engine._page(engine.page_url(Query(str(PAGES.index(page)))), time.monotonic() + 60)
+            return await engine._page(engine.page_url(Query(str(PAGES.index(page)))), Allowance(60))
         except SearchError as error:
             return error
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from qiusuo import SearchService
 from qiusuo.browser import Browser
 from qiusuo.cli.app import app
+from qiusuo.config import Settings
 from qiusuo.engines.google import GoogleEngine, parse_results
-from qiusuo.errors import Blocked
+from qiusuo.errors import AllEnginesFailed, Blocked
 from qiusuo.models import Query
-from qiusuo.testing import Answer, ProviderServer
+from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.google import Google
 from tests.support.chromium import browser_settings, with_chromium
 
@@ -27,6 +29,10 @@ class Consent(Google):
 
     wants_consent = True
     person_there = False
+    stranger = False
+
+    def answer(self, seen: Seen) -> Answer:
+        return self.captcha() if self.stranger else super().answer(seen)
 
     def consent(self) -> Answer:  # type: ignore[override]
         page = str(super().consent().body)
@@ -49,9 +55,12 @@ class TestSolving:
         settings = browser_settings(cookies_file=tmp_path / "kept" / "cookies.json")
         browser = Browser(settings)
         engine = GoogleEngine(base_url=server.base_url, timeout=15, browser=browser)
-        with pytest.raises(Blocked, match="cookies"):
-            await engine.search(X, 10)
+        service = SearchService([engine], Settings.load(timeout=20))
+        for _ in range(2):
+            with pytest.raises(AllEnginesFailed, match="cookies"):
+                await service.asearch("x")
         assert len(server.seen) == 1
+        assert [status.state for status in await service.status()] == ["resting"]
 
         assert isinstance(server.provider, Consent)
         server.provider.person_there = True
@@ -61,8 +70,17 @@ class TestSolving:
         assert [cookie["name"] for cookie in json.loads(solved.cookies_file.read_text())["cookies"]] == ["SOCS"]
         assert stat.S_IMODE(solved.cookies_file.stat().st_mode) == 0o600
 
-        # The browser that was turned away knows the cookies now, without a restart.
-        assert len(await engine.search(X, 10)) == 10
+        # The service that was turned away need not rest any more, and its browser knows the cookies without a restart.
+        assert [status.state for status in await service.status()] == ["ready"]
+        assert (await service.asearch("x")).total_results == 10
+
+        # A block from after that is a new one.
+        server.provider.stranger = True
+        for _ in range(2):
+            with pytest.raises(AllEnginesFailed):
+                await service.asearch("y")
+        assert [status.state for status in await service.status()] == ["resting"]
+        await service.aclose()
         await browser.aclose()
 
     async def test_nobody_there(self, server: ProviderServer, tmp_path: Path) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import primp
 import pytest
 
+from qiusuo import SearchService
+from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions, EngineResults, Joins
 from qiusuo.engines.ddgs import REGIONS, DdgsEngine, duckduckgo_region, unwrapped
 from qiusuo.errors import (
@@ -24,13 +27,35 @@ from qiusuo.errors import (
 )
 from qiusuo.http import HttpClient
 from qiusuo.models import Freshness, Outcome, Query, SearchResultItem, SearchType
-from qiusuo.testing import Answer, Fault, ProviderServer
+from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.conformance import EngineConformance
 from qiusuo.testing.providers.ddgs import DuckDuckGo
 from qiusuo.words import Fact
 
 REAL_PAGES = Path(__file__).parents[3] / "shared" / "serp"
 NEWS = Query("elections", type=SearchType.NEWS)
+
+
+_WRAPPED_AD = "//duckduckgo.com/l/?uddg=https%3A%2F%2Fduckduckgo.com%2Fy.js%3Fad_domain%3Dads.example&amp;rut=1"
+
+
+def _box(url: str, text: str, kind: str = "web-result", extras: str = "") -> str:
+    return (
+        f'<div class="result results_links {kind}"><div class="links_main result__body"><h2 class="result__title">'
+        f'<a class="result__a" href="{url}">Title</a></h2><div class="result__extras"><div class="result__extras__url">'
+        f'<a class="result__url" href="{url}">shown</a>{extras}</div></div>'
+        f'<a class="result__snippet" href="{url}">{text}</a></div></div>'
+    )
+
+
+PAGE_WITH_ADVERTISEMENTS = f"""<!DOCTYPE html><html><body><div id="links" class="results">
+{_box(_WRAPPED_AD, "Buy it.", "result--ad")}
+{_box("https://shop.example/", "Buy it at once.", "result--ad result--ad--small")}
+{_box(_WRAPPED_AD, "Buy it here.")}
+{_box("https://a.example/", "First text.", extras="<span>&nbsp; &nbsp; 2026-09-10T00:00:00.0000000</span>")}
+{_box("https://b.example/", "2 days ago · Second text.")}
+{_box("//duckduckgo.com/l/?uddg=https%3A%2F%2Fduckduckgo.com%2Fabout", "3 May 2024 was a Friday.")}
+</div></body></html>"""
 
 
 def notes_of(results: list[SearchResultItem]) -> tuple[Fact, ...]:
@@ -71,9 +96,37 @@ class TestDdgs(EngineConformance):
         assert len({item.url for item in results}) == len(results) == 20
         assert [seen.form.get("s") for seen in server.seen] == [None, "10"]
 
+    async def test_what_was_found_by_the_deadline_is_the_answer(
+        self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        answer = server.provider.answer
+
+        def once(seen: Seen) -> Answer:
+            server.fault = Fault.HANG
+            return answer(seen)
+
+        monkeypatch.setattr(server.provider, "answer", once)
+        async with SearchService([DdgsEngine(base_url=server.base_url)], Settings.load(timeout=1.5)) as service:
+            response = await service.asearch("x", num_results=20)
+        assert response.total_results == 10
+        assert [note.code for note in response.attempts[0].notes] == ["engine.page_missing"]
+
     async def test_advertisements_are_left_out_and_links_unwrapped(self, server: ProviderServer) -> None:
         results = await self.run(server, Query("x"), 2)
         assert [item.url for item in results] == [f"https://site{n}.example.com/page/{n}" for n in (1, 2)]
+
+    async def test_wrapped_advertisements_are_no_results_and_dates_are_read(
+        self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        always(server, monkeypatch, Answer(PAGE_WITH_ADVERTISEMENTS))
+        engine = DdgsEngine(base_url=server.base_url, clock=lambda: datetime(2026, 11, 16, 12, tzinfo=UTC))
+        async with SearchService([engine], Settings.load()) as service:
+            response = await service.asearch("x")
+        assert [(item.url, item.published_at, item.snippet) for item in response.results] == [
+            ("https://a.example/", "2026-09-10", "First text."),
+            ("https://b.example/", "2026-11-14", "Second text."),
+            ("https://duckduckgo.com/about", None, "3 May 2024 was a Friday."),
+        ]
 
     async def test_text_that_looks_like_markup_stays(self, server: ProviderServer) -> None:
         assert '"quoted" 中文 <ok>.' in (await self.run(server, Query("x"), 1))[0].snippet

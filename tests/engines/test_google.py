@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from qiusuo import SearchService
+from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions, EngineResults, Joins
 from qiusuo.engines.google import GoogleEngine, google_language, parse_results, target
 from qiusuo.errors import BadResponse, Blocked, ConfigurationError, EngineError, EngineNotConfigured, RateLimited
@@ -136,6 +140,36 @@ class TestGoogle(BrowserConformance):
         )
         assert len(await self.run(server, Query("x"))) == 10
 
+    async def test_page_for_phones_with_its_dates(
+        self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        always(server, monkeypatch, Answer(PHONE))
+        engine = GoogleEngine(base_url=server.base_url, browser=self.browser, clock=lambda: NOON)
+        async with SearchService([engine], Settings.load(timeout=20)) as service:
+            response = await service.asearch("x", num_results=3)
+        assert [(item.title, item.url, item.published_at, item.snippet) for item in response.results] == [
+            ("First", "https://a.example/", "2024-05-03", "What was found first."),
+            ("Flights", "https://www.google.com/travel/flights?hl=en", "2026-11-13", "Where to fly."),
+            ("Third", "https://c.example/", None, "May 3, 2024 was a Friday."),
+        ]
+
+
+NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+
+def _phone_box(title: str, url: str, text: str) -> str:
+    return f"""<div><div><a href="{url}"><div role="heading" aria-level="3">{title}</div></a></div>
+      <div data-sncf="1"><span>{text}</span></div></div>"""
+
+
+PHONE = f"""<!DOCTYPE html><html><head><title>x - Google Search</title></head><body><div id="main"><div id="rso">
+  {_phone_box("First", "https://a.example/", "<span>May 3, 2024</span> — What was found first.")}
+  {_phone_box("Flights", "https://www.google.com/travel/flights?hl=en", "3 days ago — Where to fly.")}
+  {_phone_box("Hotels", "/travel/hotels?q=x", "Part of the page.")}
+  {_phone_box("Third", "https://c.example/", "May 3, 2024 was a Friday.")}
+  </div><a href="/search?q=x&amp;start=10" aria-label="More results"><h3><span>More results</span></h3></a>
+</div></body></html>"""
+
 
 def test_facts() -> None:
     assert GoogleEngine.joins is Joins.LAST_RESORT
@@ -181,6 +215,10 @@ def test_rubbish_is_an_unknown_layout(page: str) -> None:
         ("/search?q=x", None),
         ("https://www.google.de/maps/place/x", None),
         ("https://www.google.co.uk/imgres?imgurl=x", None),
+        ("https://www.google.com/travel/flights", "https://www.google.com/travel/flights"),
+        ("https://www.google.com/maps", "https://www.google.com/maps"),
+        ("/travel/hotels?q=x", None),
+        ("/maps", None),
         ("https://support.google.com/websearch", "https://support.google.com/websearch"),
         ("https://google.example.org/search?q=x", "https://google.example.org/search?q=x"),
         ("http://[", None),

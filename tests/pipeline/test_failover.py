@@ -5,17 +5,76 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 
 import pytest
 
+from qiusuo import SearchEngine, SearchService
+from qiusuo.config import Settings
+from qiusuo.engines.bing import BingEngine
+from qiusuo.engines.ddgs import DdgsEngine
+from qiusuo.engines.searxng import SearxngEngine
+from qiusuo.engines.serpapi import SerpApiBingEngine, SerpApiEngine
+from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, UnknownEngine
 from qiusuo.models import Outcome
-from qiusuo.testing import Fault
+from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
+from qiusuo.testing.providers.searxng import Searxng
+from qiusuo.testing.providers.serpapi import SerpApi
+from qiusuo.testing.providers.tavily import Tavily
+from qiusuo.words import Fact
 from tests.support.world import World
 
 
 def outcomes(attempts: object) -> list[tuple[str, str]]:
     return [(attempt.engine, attempt.outcome.value) for attempt in attempts]  # type: ignore[attr-defined]
+
+
+def paging_engines() -> dict[str, tuple[Provider, Callable[[ProviderServer], SearchEngine]]]:
+    return {
+        "searxng": (Searxng(), lambda server: SearxngEngine(base_url=server.base_url)),
+        "serpapi": (SerpApi(), lambda server: SerpApiEngine(server.key, base_url=server.base_url)),
+        "bing": (SerpApi(), lambda server: BingEngine(through=SerpApiBingEngine(server.key, base_url=server.base_url))),
+    }
+
+
+@pytest.mark.parametrize("name", paging_engines())
+async def test_pages_that_came_before_the_deadline_are_the_answer(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider, make = paging_engines()[name]
+    answer = provider.answer
+    with ProviderServer(provider) as server:
+
+        def once(seen: Seen) -> Answer:
+            server.fault = Fault.HANG
+            return answer(seen)
+
+        monkeypatch.setattr(provider, "answer", once)
+        async with SearchService([make(server)], Settings.load(timeout=1)) as service:
+            response = await service.asearch("x", num_results=20)
+    assert response.total_results == 10
+    assert Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")) in response.attempts[0].notes
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda server: TavilyEngine(server.key, base_url=server.base_url, timeout=0.3),
+        lambda server: DdgsEngine(base_url=server.base_url, timeout=0.3),
+    ],
+    ids=["tavily", "ddgs"],
+)
+async def test_more_time_for_the_search_is_advised_only_where_it_helps(
+    make: Callable[[ProviderServer], SearchEngine],
+) -> None:
+    with ProviderServer(Tavily(), fault=Fault.HANG) as server:
+        engine = make(server)
+        async with SearchService([engine], Settings.load(timeout=20)) as service:
+            with pytest.raises(AllEnginesFailed) as caught:
+                await service.asearch("x")
+    (attempt,) = caught.value.attempts
+    assert attempt.outcome is Outcome.TIMEOUT
+    assert "SEARCH_TIMEOUT" not in attempt.fix
+    assert f"timeout under [engines.{engine.name}]" in attempt.fix
 
 
 class TestFailover:

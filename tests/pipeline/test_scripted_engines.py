@@ -165,6 +165,25 @@ class TestAttempt:
             assert (await service.status())[0].state == "ready"
         assert asked(slow) < 6
 
+    async def test_whoever_is_overtaken_while_waiting_for_a_place_is_not_blamed(self) -> None:
+        gate = asyncio.Event()
+
+        async def work() -> Any:
+            await gate.wait()
+            return []
+
+        narrow, other = engine("narrow", work), engine("other", answers())
+        settings = Settings.load(engines={"narrow": {"max_concurrency": 1}}, hedge_delay=0.02, timeout=20)
+        async with SearchService([narrow, other], settings) as service:
+            first = asyncio.create_task(service.asearch("first", engine="narrow"))
+            await asyncio.sleep(0)
+            found = await asyncio.gather(*(service.asearch(f"q{n}") for n in range(4)))
+            assert {response.provider for response in found} == {"other"}
+            assert (await service.status())[0].state == "ready"
+            gate.set()
+            await first
+        assert asked(narrow) == 1
+
     async def test_a_search_that_the_pace_refuses_costs_no_quota(self) -> None:
         settings = Settings.load(engines={"only": {"requests_per_second": 0.01, "monthly_quota": 50}})
         async with SearchService([engine("only", answers())], settings) as service:

@@ -34,3 +34,8 @@ def wait_until_gone(leader: int, seconds: float = 10) -> set[int]:
 def is_renderer(process: int) -> bool:
     """Tell whether a process of the browser draws pages."""
     return b"--type=renderer" in Path(f"/proc/{process}/cmdline").read_bytes()
+
+
+def parent_of(process: int) -> int:
+    """Return who has started a process."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from qiusuo.bridge import SyncBridge
 from qiusuo.browser.memory import used_megabytes
-from qiusuo.browser.settings import BrowserSettings
+from qiusuo.browser.settings import PAGES_VARIABLE, BrowserSettings
 from qiusuo.browser.views import PageView, Visit
 from qiusuo.errors import SearchTimeout
 from qiusuo.words import Fact
@@ -96,19 +96,23 @@ class _Keeper:
         if self._places is None:
             self._places = asyncio.Semaphore(self._settings.max_pages)
         closings = self._closings
-        late = visit.timed_out("browser.no_free_page", pages=self._settings.max_pages)
+        deadline = asyncio.get_running_loop().time() + visit.timeout
+        late: SearchTimeout = visit.not_begun(
+            "browser.no_free_page", pages=self._settings.max_pages, variable=PAGES_VARIABLE
+        )
         try:
-            async with asyncio.timeout(visit.timeout):
+            async with asyncio.timeout_at(deadline):
                 async with self._places:
+                    visit.begun()
                     self._stay()
                     for last in (False, True):
                         if self._closings != closings:
                             raise visit.unavailable(Fact("browser.closed"))
-                        late = visit.timed_out("browser.not_started")
+                        late = visit.timed_out("browser.not_started", program=str(self._settings.executable))
                         chrome = await self._running(visit)
-                        late = visit.timed_out("http.timeout_answer", host=visit.host)
+                        late = visit.timed_out("browser.no_page_opened")
                         try:
-                            return await chrome.view(visit)
+                            return await chrome.view(visit, deadline)
                         except _gone() as gone:
                             if last:
                                 raise visit.unavailable(Fact("browser.broke_down", words=gone.fact)) from None
@@ -135,6 +139,8 @@ class _Keeper:
             self._forget(start)
             raise visit.unavailable(problem.fact, problem.remedy) from None
         except asyncio.CancelledError:
+            if start.cancelled():  # by a close, not by whoever asked
+                raise visit.unavailable(Fact("browser.closed")) from None
             raise
         except BaseException:  # a start that failed in any way is not waited for again
             self._forget(start)
@@ -237,6 +243,9 @@ class _Keeper:
         """Close every browser, the retired ones too."""
         self._stay()
         self._closings += 1
+        if self._start is not None and not self._start.done():
+            # Nobody waits for a browser that is not there yet, and it may never come.
+            self._start.cancel()
         chrome = await self._now()
         self._start = None
         every = [*self._retired, *([chrome] if chrome else [])]

@@ -13,18 +13,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
-from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, async_playwright
+from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from qiusuo.browser.driver import CLOSE_SECONDS, Driver
 from qiusuo.browser.locate import install_advice
 from qiusuo.browser.settings import BrowserSettings
-from qiusuo.browser.tab import CLOSE_SECONDS, Tab, TabGone
+from qiusuo.browser.tab import Tab, TabGone
 from qiusuo.browser.views import PageView, Visit
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
 START_SECONDS: Final = 20.0
+ANSWER_SECONDS: Final = 1.0
 
 # Less noise on the network, and nothing loaded that no result is read from. Images and fonts are switched off in the
 # browser itself: asking us about each request would slow every page down.
@@ -56,10 +58,8 @@ class ChromeNotStarted(Exception):
 class Chrome:
     """A browser process with a handful of pages that are used again and again."""
 
-    def __init__(
-        self, playwright: Playwright, browser: Browser, context: BrowserContext, cookies_file: Path | None
-    ) -> None:
-        self._playwright = playwright
+    def __init__(self, driver: Driver, browser: Browser, context: BrowserContext, cookies_file: Path | None) -> None:
+        self._driver = driver
         self._browser = browser
         self._context = context
         self._cookies_file = cookies_file
@@ -80,22 +80,17 @@ class Chrome:
         Raises:
             ChromeNotStarted: it does not start.
         """
-        playwright = await async_playwright().start()
+        driver = await Driver.start()
+        # In a task of its own: a call into Playwright that is cancelled would leave its answer unclaimed.
+        launch = asyncio.ensure_future(_launch(driver.playwright, settings, visible=visible))
         try:
-            browser = await playwright.chromium.launch(
-                executable_path=settings.executable,
-                headless=not visible,
-                chromium_sandbox=settings.sandbox,
-                args=[*ARGUMENTS, *(() if visible else LEAN_ARGUMENTS), *settings.extra_args],
-                timeout=START_SECONDS * 1000,
-            )
-            context = await browser.new_context(accept_downloads=False, service_workers="block")
+            browser, context = await asyncio.shield(launch)
         except BaseException as error:
-            await asyncio.shield(playwright.stop())
+            await asyncio.shield(driver.give_up(launch))
             if isinstance(error, Error):
                 raise _not_started(settings.executable, error) from None
             raise
-        return cls(playwright, browser, context, settings.cookies_file)
+        return cls(driver, browser, context, settings.cookies_file)
 
     @property
     def alive(self) -> bool:
@@ -107,8 +102,10 @@ class Chrome:
         """How many pages are open."""
         return len(self._context.pages)
 
-    async def view(self, visit: Visit) -> PageView:
+    async def view(self, visit: Visit, deadline: float) -> PageView:
         """Open a page and return it. A visit that is cancelled gives its page back by closing it.
+
+        ``deadline`` is a moment of the event loop; what is there then is better than nothing.
 
         Raises:
             TabGone: the browser or the page's process ended.
@@ -118,18 +115,20 @@ class Chrome:
         self.free.clear()
         self.visits += 1
         try:
-            return await self._view(visit)
-        except Error as error:
-            raise TabGone(str(error).partition("\n")[0]) from None
+            return await self._view(visit, deadline)
+        except (Error, TabGone) as error:
+            # Without its driver a browser still counts as connected.
+            self._worn = self._worn or not await self._answers()
+            raise error if isinstance(error, TabGone) else TabGone(str(error).partition("\n")[0]) from None
         finally:
             self._under_way -= 1
             if not self._under_way:
                 self.free.set()
 
-    async def _view(self, visit: Visit) -> PageView:
+    async def _view(self, visit: Visit, deadline: float) -> PageView:
         tab = await self._tab()
         # In a task of its own: a call into Playwright that is cancelled would leave its answer unclaimed.
-        work = asyncio.create_task(tab.view(visit))
+        work = asyncio.create_task(tab.view(visit, deadline))
         try:
             view = await asyncio.shield(work)
         except BaseException:  # a cancelled search too gives its page back
@@ -196,22 +195,47 @@ class Chrome:
     async def process_ids(self) -> list[int]:
         """Return the ids of the browser's processes."""
         try:
-            wire = await self._browser.new_browser_cdp_session()
-            found = await wire.send("SystemInfo.getProcessInfo")
-            await wire.detach()
+            return await self._processes()
         except Error:
             return []
+
+    async def _processes(self) -> list[int]:
+        wire = await self._browser.new_browser_cdp_session()
+        found = await wire.send("SystemInfo.getProcessInfo")
+        await wire.detach()
         return [process["id"] for process in found["processInfo"]]
+
+    async def _answers(self) -> bool:
+        """Tell whether driver and browser are still there."""
+        if not self._browser.is_connected():
+            return False
+        question = asyncio.ensure_future(self._processes())
+        question.add_done_callback(lambda task: task.cancelled() or task.exception())
+        await asyncio.wait({question}, timeout=ANSWER_SECONDS)
+        return question.done() and question.exception() is None
 
     async def close(self) -> None:
         """End the browser and its driver, politely at first."""
         if self._chores:
             await asyncio.wait(self._chores, timeout=CLOSE_SECONDS)
         # Without its driver the browser ends at once, whatever it was doing.
-        for end in (self._browser.close, self._playwright.stop):
-            with suppress(Error, TimeoutError):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await end()
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._browser.close()
+        await self._driver.stop()
+
+
+async def _launch(
+    playwright: Playwright, settings: BrowserSettings, *, visible: bool
+) -> tuple[Browser, BrowserContext]:
+    browser = await playwright.chromium.launch(
+        executable_path=settings.executable,
+        headless=not visible,
+        chromium_sandbox=settings.sandbox,
+        args=[*ARGUMENTS, *(() if visible else LEAN_ARGUMENTS), *settings.extra_args],
+        timeout=START_SECONDS * 1000,
+    )
+    return browser, await browser.new_context(accept_downloads=False, service_workers="block")
 
 
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:

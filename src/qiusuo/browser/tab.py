@@ -10,12 +10,11 @@ from typing import Any, Final, Self
 from playwright.async_api import BrowserContext, CDPSession, Error, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from qiusuo.browser.driver import CLOSE_SECONDS
 from qiusuo.browser.views import PageCircles, PageView, Visit
 from qiusuo.errors import BadResponse, EngineError
 from qiusuo.http import MAX_BODY_BYTES
 from qiusuo.words import Fact, as_fact
-
-CLOSE_SECONDS: Final = 3.0
 
 # Images and fonts are switched off in the browser itself.
 _NOT_LOADED: Final = ("*.mp4*", "*.webm*", "*.m3u8*", "*.mp3*", "*.m4a*", "*.ogg*", "*favicon.ico*")
@@ -32,6 +31,15 @@ _SNAPSHOT: Final = """([ready, limit]) => {
     status: navigation ? navigation.responseStatus : 0,
   };
 }"""
+
+_SIZE: Final = 'ready => document.querySelector(ready) ? document.getElementsByTagName("*").length : 0'
+
+# A page that only a script holds up is taken as it is when it has not grown for so long.
+LOOK_EVERY: Final = 0.1
+QUIET_SECONDS: Final = 0.5
+# So long before the time is over a page that still loads is looked at once more.
+LAST_LOOK: Final = 0.3
+_NO_TIME: Final = 0.02
 
 _NET_ERROR: Final = re.compile(r"net::(ERR_\w+)")
 _STATUS_WITHOUT_PAGE: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"
@@ -74,10 +82,13 @@ class Tab:
         self._status = 0
         self._retry_after: str | None = None
         self._size = 0
+        self._received = False
+        self._loaded = False
         self._broken: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         page.on("crash", lambda _page: self._break(_CRASHED))
         wire.on("Network.responseReceived", self._on_response)
         wire.on("Network.dataReceived", self._on_data)
+        wire.on("Network.loadingFinished", self._on_finish)
         wire.on("Network.loadingFailed", self._on_failure)
 
     @classmethod
@@ -90,8 +101,8 @@ class Tab:
         await wire.send("Network.setBlockedURLs", {"urls": list(_NOT_LOADED)})
         return tab
 
-    async def view(self, visit: Visit) -> PageView:
-        """Load a page and return it.
+    async def view(self, visit: Visit, deadline: float) -> PageView:
+        """Load a page and return it; at the ``deadline``, a moment of the event loop, with what is there.
 
         Raises:
             TabGone: the page's process ended.
@@ -100,12 +111,19 @@ class Tab:
         """
         self.settled = False
         self._document, self._documents, self._status, self._size, self._retry_after = None, 0, 0, 0, None
+        self._received = self._loaded = False
         self._broken = asyncio.get_running_loop().create_future()
         work = asyncio.ensure_future(self._load(visit))
         try:
             # Of a document that breaks off the browser shows what it has, and never says that it is done.
             either: set[asyncio.Future[Any]] = {work, self._broken}
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            last_look = deadline - min(LAST_LOOK, visit.timeout / 10)
+            if not await _first(either, last_look):
+                shot = await self._last_look(visit, deadline)
+                if shot is not None:
+                    return self._seen(shot)
+                if not await _first(either, deadline - _NO_TIME):
+                    raise self._late(visit)
             if self._broken.done():
                 raise self._failure(visit)
             return work.result()
@@ -117,11 +135,44 @@ class Tab:
             raise _translated(str(error), visit) from None
         finally:
             # Where nobody waits for it any more it ends when the page is closed.
-            work.add_done_callback(lambda task: task.cancelled() or task.exception())
+            work.add_done_callback(_claim)
 
     async def _load(self, visit: Visit) -> PageView:
-        await self.page.goto(visit.url, wait_until="domcontentloaded", timeout=0)
+        await self.page.goto(visit.url, wait_until="commit", timeout=0)
+        await self._until_read(visit)
         return await self._look(visit)
+
+    async def _until_read(self, visit: Visit) -> None:
+        """Wait until the page is parsed, or only a script keeps it from that and what is wanted is there already."""
+        parsed = asyncio.ensure_future(self.page.wait_for_load_state("domcontentloaded", timeout=0))
+        parsed.add_done_callback(_claim)
+        clock = asyncio.get_running_loop().time
+        size, since = 0, clock()
+        while not await _first({parsed}, clock() + LOOK_EVERY):
+            found = await self._size_of(visit) if self._received else 0
+            if found != size or not found:
+                size, since = found, clock()
+            elif clock() - since >= QUIET_SECONDS:
+                return
+        parsed.result()
+        self._loaded = True
+
+    async def _size_of(self, visit: Visit) -> int:
+        """Return how many elements the page has by now; 0 while what is wanted is not among them."""
+        try:
+            count: int = await self.page.evaluate(_SIZE, visit.ready)
+        except Error:
+            return 0  # it is leaving for another page
+        return count
+
+    async def _last_look(self, visit: Visit, deadline: float) -> Any:
+        """Return what the page shows when the time is nearly over, if that is worth reading."""
+        look = asyncio.ensure_future(self.page.evaluate(_SNAPSHOT, [visit.ready, MAX_BODY_BYTES]))
+        look.add_done_callback(_claim)
+        if not self._status or not await _first({look}, deadline - _NO_TIME) or look.exception() is not None:
+            return None
+        shot = look.result()
+        return shot if shot["html"] and (shot["found"] or self._loaded) else None
 
     async def _look(self, visit: Visit) -> PageView:
         shot = await self._snapshot(visit)
@@ -129,9 +180,12 @@ class Tab:
             with suppress(PlaywrightTimeout):
                 await self.page.wait_for_selector(visit.ready, state="attached", timeout=visit.patience * 1000)
             shot = await self._snapshot(visit)
-        self.settled = shot["found"]
+        self.settled = shot["found"] and self._loaded
         if not shot["html"]:
             self._break(_TOO_LARGE)
+        return self._seen(shot)
+
+    def _seen(self, shot: Any) -> PageView:
         return PageView(shot["url"], shot["status"] or self._status, shot["html"], self._retry_after)
 
     async def _snapshot(self, visit: Visit) -> Any:
@@ -156,6 +210,10 @@ class Tab:
             pass  # it is gone already
         return True
 
+    def _late(self, visit: Visit) -> EngineError:
+        code = "browser.page_unfinished" if self._status else "http.timeout_answer"
+        return visit.timed_out(code, host=visit.host)
+
     def _failure(self, visit: Visit) -> Exception:
         why = self._broken.result()
         if why == _CIRCLES:
@@ -179,6 +237,7 @@ class Tab:
             if self._documents > MAX_DOCUMENTS:
                 self._break(_CIRCLES)
             self._size = 0
+            self._received = False
             self._document = event["requestId"]
             self._status = event["response"]["status"]
             headers = {name.lower(): value for name, value in event["response"]["headers"].items()}
@@ -190,6 +249,10 @@ class Tab:
             if self._size > MAX_BODY_BYTES:
                 self._break(_TOO_LARGE)
 
+    def _on_finish(self, event: dict[str, Any]) -> None:
+        if event["requestId"] == self._document:
+            self._received = True
+
     def _on_failure(self, event: dict[str, Any]) -> None:
         failed = event["requestId"] == self._document and not event.get("canceled")
         if failed and _STATUS_WITHOUT_PAGE not in event["errorText"]:
@@ -198,6 +261,19 @@ class Tab:
     def _break(self, why: str) -> None:
         if not self._broken.done():
             self._broken.set_result(why)
+
+
+async def _first(futures: set[asyncio.Future[Any]], until: float) -> bool:
+    """Wait for the first of these until a moment of the event loop; tell whether it came."""
+    left = max(until - asyncio.get_running_loop().time(), 0.0)
+    done, _ = await asyncio.wait(futures, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+    return bool(done)
+
+
+def _claim(future: asyncio.Future[Any]) -> None:
+    """Look at how it ended, for perhaps nobody else does any more."""
+    if not future.cancelled():
+        future.exception()
 
 
 def _translated(text: str, visit: Visit) -> EngineError | TabGone:

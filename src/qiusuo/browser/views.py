@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from qiusuo.errors import SearchTimeout, Unavailable
+from qiusuo.browser.solved import host_of
+from qiusuo.errors import NotAsked, SearchTimeout, Unavailable
 from qiusuo.words import Fact, Value
 
 PATIENCE = 2.0
@@ -24,14 +25,20 @@ class Visit:
     ready: str
     timeout: float
     patience: float = PATIENCE
+    begun: Callable[[], None] = lambda: None
+    """Called, on the browser's thread, when the visit has a page to itself."""
 
     @property
     def host(self) -> str:
-        return urlsplit(self.url).netloc.rpartition("@")[2]
+        return host_of(self.url)
 
     def timed_out(self, code: str, **values: Value) -> SearchTimeout:
         """Return the error for a visit that took too long; ``code`` says what it was waiting for."""
         return SearchTimeout(Fact(code, **values, seconds=float(self.timeout)), engine=self.engine)
+
+    def not_begun(self, code: str, **values: Value) -> NotAsked:
+        """Return the error for a visit that got no page to itself."""
+        return NotAsked(Fact(code, **values, seconds=float(self.timeout)), engine=self.engine)
 
     def unavailable(self, fact: Fact, remedy: Fact | None = None) -> Unavailable:
         """Return the error for a page or a browser that is not there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from playwright.async_api import Error, Page
 
 from qiusuo.browser.chrome import Chrome, ChromeNotStarted
 from qiusuo.browser.settings import BrowserSettings
+from qiusuo.browser.solved import SOLVED, host_of, solved_hosts
 from qiusuo.errors import Blocked, ConfigurationError, SearchError
 from qiusuo.words import Fact
 
@@ -52,7 +54,9 @@ async def let_a_person_answer(
             page = await chrome.open_page(url)
             while not await _content(page, read):  # noqa: ASYNC110 - nothing tells when a person is done
                 await asyncio.sleep(LOOK_EVERY)
-        _keep(settings.cookies_file, json.dumps(await chrome.cookies()))
+        kept = await chrome.cookies()
+        solved = {**solved_hosts(settings.cookies_file), host_of(url): time.time()}
+        _keep(settings.cookies_file, json.dumps({**kept, SOLVED: solved}))
     except TimeoutError:
         raise Blocked(Fact("browser.no_results_shown", seconds=float(patience))) from None
     except Error:

@@ -15,6 +15,7 @@ from qiusuo.engines.result_pages import (
     PAGE_SIZE,
     ResultPageEngine,
     blocked,
+    dated_part,
     distinct,
     is_web_address,
     longest_text,
@@ -24,6 +25,7 @@ from qiusuo.engines.result_pages import (
     text_of,
     unknown_layout,
 )
+from qiusuo.engines.snippet_dates import utc_now
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import earliest
 from qiusuo.words import Fact
@@ -40,6 +42,9 @@ _TITLE: Final = "h3 a[href]"
 _ABSTRACT: Final = '[data-module="abstract"]'
 _NOTHING_FOUND: Final = ".content_none, .nors"
 _CAPTCHA: Final = '[class*="passMod_"], #captcha, .mod-vcode-content, form[action*="captcha"]'
+# The page before the puzzle has nothing but this title and a notice of a network that is slow.
+_CAPTCHA_TITLE: Final = "百度安全验证"
+_JUMP: Final = ".timeout-feedback"
 # Boxes without an address of their own have one of this host.
 _NO_ADDRESS: Final = "nourl.ubs.baidu.com"
 
@@ -56,7 +61,7 @@ class BaiduEngine(ResultPageEngine):
     joins = Joins.NAMED
     max_query_chars = 76
     features: ClassVar = frozenset({Feature.NEWS, Feature.FRESHNESS, Feature.INCLUDE_DOMAINS, Feature.EXCLUDE_DOMAINS})
-    ready = f"{_BOXES} {_TITLE}, {_NOTHING_FOUND}, {_CAPTCHA}"
+    ready = f"{_BOXES} {_TITLE}, {_NOTHING_FOUND}, {_CAPTCHA}, {_JUMP}"
 
     def query_text(self, query: Query) -> str:
         text = super().query_text(query)
@@ -77,29 +82,40 @@ class BaiduEngine(ResultPageEngine):
         }
 
     def read(self, html: str, url: str) -> list[SearchResultItem]:
-        return parse_results(html, url)
+        return parse_results(html, url, self._clock())
 
 
-def parse_results(html: str, url: str = "") -> list[SearchResultItem]:
+def parse_results(html: str, url: str = "", now: datetime | None = None) -> list[SearchResultItem]:
     """Read a result page of Baidu, web or news; ``url`` is where the browser ended up, if known.
+
+    "2天前" is before ``now``.
 
     Raises:
         Blocked: Baidu wants to see a person (百度安全验证).
         BadResponse: it is no result page, or one of a layout that is not known.
     """
     tree = parse(html)
-    items = distinct(_results(tree, url))
+    items = distinct(_results(tree, url, now or utc_now()))
     if items:
         return items
     place = urlsplit(url)
-    if (place.hostname or "").startswith("wappass.") or "captcha" in place.path or tree.css_first(_CAPTCHA) is not None:
+    if _is_captcha(tree, place.hostname or "", place.path):
         raise blocked(NAME, Fact("engine.person_asked", site="百度 Baidu"))
     if tree.css_first(_NOTHING_FOUND) is not None:
         return []
     raise unknown_layout(NAME, place.hostname or "Baidu")
 
 
-def _results(tree: LexborHTMLParser, url: str) -> Iterator[SearchResultItem | None]:
+def _is_captcha(tree: LexborHTMLParser, host: str, path: str) -> bool:
+    return (
+        host.startswith("wappass.")
+        or "captcha" in path
+        or tree.css_first(_CAPTCHA) is not None
+        or text_of(tree.css_first("title")) == _CAPTCHA_TITLE
+    )
+
+
+def _results(tree: LexborHTMLParser, url: str, now: datetime) -> Iterator[SearchResultItem | None]:
     for box in tree.css(_BOXES):
         title = box.css_first(_TITLE)
         if title is None:
@@ -109,4 +125,5 @@ def _results(tree: LexborHTMLParser, url: str) -> Iterator[SearchResultItem | No
         if not is_web_address(address) or urlsplit(address).hostname == _NO_ADDRESS:
             address = urljoin(url or HOME, title.attributes.get("href") or "")
         snippet = prose(box.css_first(_ABSTRACT)) or longest_text(box, (title,))
-        yield result(NAME, text_of(title), address, snippet)
+        date, snippet = dated_part(box, snippet, now)
+        yield result(NAME, text_of(title), address, snippet, now, date=date)

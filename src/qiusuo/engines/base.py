@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from qiusuo.details import Details
+from qiusuo.engines.allowance import Allowance
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured, SearchTimeout
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
 from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
@@ -131,6 +132,15 @@ class SearchEngine(ABC):
             SearchError: one of its subclasses, for everything that is not an answer.
         """
 
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> list[SearchResultItem]:
+        """Search as :meth:`search` does. An engine that can end early with what it has looks at the time it is allowed.
+
+        Raises:
+            SearchError: as above.
+        """
+        allowance.asked()
+        return await self.search(query, num_results)
+
     @classmethod
     @abstractmethod
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
@@ -150,6 +160,10 @@ class SearchEngine(ABC):
         Raises:
             SearchError: what is wrong, as :meth:`search` would raise it.
         """
+        return None
+
+    def reopened_at(self) -> float | None:
+        """Return when a person last answered what the provider wanted of one, in seconds since the epoch."""
         return None
 
     async def aclose(self) -> None:  # noqa: B027 - most engines own nothing that must be closed

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import (
     MAX_SNIPPET_CHARS,
     EngineOptions,
@@ -81,7 +83,7 @@ class BingEngine(HttpEngine):
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         if self._through is not None:
-            return await self._ask_through(self._through, query, num_results)
+            return await self._renamed(self._through.search(query, num_results))
         kind, limit = ("news", MAX_NEWS) if query.wants_news else ("web", self.max_results)
         count = min(self.count(num_results), limit)
         # Only fields that the API knows: it rejects a request with any other.
@@ -100,9 +102,15 @@ class BingEngine(HttpEngine):
             rows = []
         return self.collect(rows, self._item, limit=count)
 
-    async def _ask_through(self, serpapi: SerpApiBingEngine, query: Query, num_results: int) -> list[SearchResultItem]:
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> list[SearchResultItem]:
+        if self._through is None:
+            return await super().search_within(query, num_results, allowance)
+        return await self._renamed(self._through.search_within(query, num_results, allowance))
+
+    async def _renamed(self, search: Awaitable[EngineResults]) -> list[SearchResultItem]:
+        """Give what SerpApi says of Bing in this engine's name."""
         try:
-            found = await serpapi.search(query, num_results)
+            found = await search
         except EngineError as error:
             error.engine = self.name
             raise

@@ -17,6 +17,7 @@ from qiusuo.engines.result_pages import (
     ResultPageEngine,
     blocked,
     distinct,
+    link_around,
     longest_text,
     parse,
     prose,
@@ -24,6 +25,7 @@ from qiusuo.engines.result_pages import (
     text_of,
     unknown_layout,
 )
+from qiusuo.engines.snippet_dates import utc_now
 from qiusuo.models import Freshness, Query, SearchResultItem
 from qiusuo.text import is_traditional_chinese, primary_language, region_for
 from qiusuo.words import Fact
@@ -37,6 +39,7 @@ HOME: Final = "https://www.bing.com"
 # A result is an entry of the list, no answer or advertisement, whose heading is a link to another site.
 _ENTRIES: Final = "#b_results > li:not(.b_ans):not(.b_ad)"
 _TITLE: Final = "h2 a[href]"
+_TITLE_IN_LINK: Final = "a[href] h2"
 _NOTHING_FOUND: Final = "#b_results > .b_no"
 _CAPTCHA: Final = (
     '[data-sitekey], .cf-turnstile, iframe[src*="challenges.cloudflare.com"], form[action*="captcha"], #b_captcha'
@@ -55,7 +58,7 @@ class BingWebEngine(ResultPageEngine):
     joins = Joins.NAMED
     max_query_chars = 1000
     features: ClassVar = frozenset(Feature) - {Feature.NEWS}
-    ready = f"{_ENTRIES} {_TITLE}, {_NOTHING_FOUND}, {_CAPTCHA}"
+    ready = f"{_ENTRIES} {_TITLE}, {_ENTRIES} {_TITLE_IN_LINK}, {_NOTHING_FOUND}, {_CAPTCHA}"
 
     def parameters(self, query: Query, page: int) -> Mapping[str, object]:
         return {
@@ -67,18 +70,18 @@ class BingWebEngine(ResultPageEngine):
         }
 
     def read(self, html: str, url: str) -> list[SearchResultItem]:
-        return parse_results(html, url)
+        return parse_results(html, url, self._clock())
 
 
-def parse_results(html: str, url: str = "") -> list[SearchResultItem]:
-    """Read a result page of Bing; ``url`` is where the browser ended up, if known.
+def parse_results(html: str, url: str = "", now: datetime | None = None) -> list[SearchResultItem]:
+    """Read a result page of Bing; ``url`` is where the browser ended up, if known, and "2 days ago" is before ``now``.
 
     Raises:
         Blocked: Bing wants to see a person.
         BadResponse: it is no result page, or one of a layout that is not known.
     """
     tree = parse(html)
-    items = distinct(_results(tree, url))
+    items = distinct(_results(tree, url, now or utc_now()))
     if items:
         return items
     if tree.css_first(_CAPTCHA) is not None or "captcha" in urlsplit(url).path:
@@ -107,14 +110,15 @@ def target(href: str, page: str = "") -> str | None:
         return None
 
 
-def _results(tree: LexborHTMLParser, url: str) -> Iterator[SearchResultItem | None]:
+def _results(tree: LexborHTMLParser, url: str, now: datetime) -> Iterator[SearchResultItem | None]:
     for entry in tree.css(_ENTRIES):
-        title = entry.css_first(_TITLE)
-        address = target(title.attributes.get("href") or "", url) if title is not None else None
-        if title is None or address is None:
+        title = entry.css_first(_TITLE) or entry.css_first(_TITLE_IN_LINK)
+        link = link_around(title) if title is not None else None
+        address = target(link.attributes.get("href") or "", url) if link is not None else None
+        if title is None or link is None or address is None:
             continue
-        snippet = prose(entry.css_first("p")) or longest_text(entry, (title,))
-        yield result(NAME, text_of(title), address, snippet)
+        snippet = prose(entry.css_first("p")) or longest_text(entry, (link,))
+        yield result(NAME, text_of(title), address, snippet, now)
 
 
 def _language(tag: str | None) -> str | None:

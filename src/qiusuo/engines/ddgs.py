@@ -10,15 +10,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, Joins, SearchEngine, with_sites
+from qiusuo.engines.snippet_dates import split_date, utc_now
 from qiusuo.errors import BadResponse, Blocked, EngineError, RateLimited, RequestRejected, SearchTimeout, Unavailable
 from qiusuo.http import MAX_BODY_BYTES, TOTAL_TIMEOUT, HttpClient, check_base_url, parse_retry_after, told
 from qiusuo.models import Freshness, Query, SearchResultItem
@@ -60,8 +61,15 @@ _CHALLENGE: Final = "//form[@id='challenge-form'] | //*[contains(@class, 'anomal
 _NOTHING_FOUND: Final = (
     "//*[contains(concat(' ', normalize-space(@class), ' '), ' no-results ') or contains(@class, 'result--no-result')]"
 )
+_ADVERTISEMENT: Final = (
+    "ancestor-or-self::*[contains(concat(' ', normalize-space(@class), ' '), ' result--ad ')]"
+    " | .//*[contains(concat(' ', normalize-space(@class), ' '), ' badge--ad ')]"
+)
 # DuckDuckGo leads "!g cats" to another search engine and "\cats" to the first result.
 _COMMAND: Final = re.compile(r"(?<!\S)[!\\]+(?=\w|\s|$)")
+_BESIDE_ADDRESS: Final = ".//*[contains(@class, 'result__extras')]//span/text()"
+_STAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d)T[\d:.]+Z?")
+_COUNTERS: Final = frozenset({"/l/", "/y.js"})
 _BLOCK_FIX: Final = Fact("ddgs.turned_away")
 _UPDATE_FIX: Final = Fact("ddgs.update")
 
@@ -82,11 +90,19 @@ class DdgsEngine(SearchEngine):
     max_query_chars = 490
     features: ClassVar = frozenset(Feature)
 
-    def __init__(self, *, base_url: str | None = None, timeout: float | None = None, proxy: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        timeout: float | None = None,
+        proxy: str | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
         if base_url:
             check_base_url(base_url, self.name)
         self._base_url = (base_url or "").rstrip("/")
-        self._timeout = timeout or TOTAL_TIMEOUT
+        self._timeout = timeout
+        self._clock = clock
         # The same short name for the Tor Browser as in ddgs.
         self._proxy = "socks5h://127.0.0.1:9150" if proxy == "tb" else proxy or None
 
@@ -95,13 +111,21 @@ class DdgsEngine(SearchEngine):
         return cls(base_url=options.base_url, timeout=options.timeout, proxy=options.lookup("DDGS_PROXY"))
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
+        return await self.search_within(query, num_results, Allowance(self._timeout or TOTAL_TIMEOUT, margin=0.0))
+
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> list[SearchResultItem]:
+        allowance.asked()
+        if self._timeout is not None:
+            allowance.shorten(self._timeout)
         count = self.count(num_results)
         words = self.query_text(query)
         text = _COMMAND.sub("", words).strip() or words
         visit = _Visit(
             self._base_url,
-            self._timeout,
+            allowance,
             self._proxy,
+            now=self._clock(),
+            own_timeout=self._timeout,
             news=query.wants_news,
             query=with_sites(query, text, max_chars=self.max_query_chars),
             region=duckduckgo_region(query),
@@ -153,18 +177,21 @@ class _Visit:
     def __init__(
         self,
         base_url: str,
-        timeout: float,
+        allowance: Allowance,
         proxy: str | None,
         *,
+        now: datetime,
+        own_timeout: float | None,
         news: bool,
         query: str,
         region: str,
         timelimit: str | None,
     ) -> None:
         self._base_url = base_url
-        self._timeout = timeout
-        self._deadline = time.monotonic() + timeout
+        self._allowance = allowance
         self._proxy = proxy
+        self._now = now
+        self._own_timeout = own_timeout
         self._news = news
         self._asked = {"query": query, "region": region, "timelimit": timelimit, "safesearch": "moderate"}
         self._host = urlsplit(base_url).netloc.rpartition("@")[2] if base_url else "duckduckgo.com"
@@ -172,7 +199,7 @@ class _Visit:
         self._client: primp.Client
 
     def seconds_left(self) -> float:
-        return max(self._deadline - time.monotonic(), 0.001)
+        return self._allowance.left()
 
     def page(self, number: int) -> list[Row]:
         """Fetch and read one page, ``[]`` only if DuckDuckGo says that there is nothing. Runs in a thread."""
@@ -212,8 +239,10 @@ class _Visit:
         return reply
 
     def timed_out(self) -> SearchTimeout:
-        late = Fact("http.timeout_answer", host=self._host, seconds=float(self._timeout))
-        return SearchTimeout(late, engine=DdgsEngine.name)
+        late = Fact("http.timeout_answer", host=self._host, seconds=round(self._allowance.seconds, 1))
+        own = self._own_timeout is not None and self._allowance.seconds >= self._own_timeout
+        remedy = Fact("engine.own_timeout", engine=DdgsEngine.name) if own else ""
+        return SearchTimeout(late, engine=DdgsEngine.name, fix=remedy)
 
     def unknown_layout(self) -> BadResponse:
         return BadResponse(Fact("engine.unknown_layout", host=self._host), engine=DdgsEngine.name, fix=_UPDATE_FIX)
@@ -228,7 +257,7 @@ class _Visit:
             except KeyError:
                 raise Unavailable(Fact("ddgs.no_engine", category=category), engine=DdgsEngine.name) from None
             # Its annotation says int; primp takes fractions of seconds.
-            engine: Any = engine_class(proxy=self._proxy, timeout=self._timeout)  # type: ignore[arg-type]
+            engine: Any = engine_class(proxy=self._proxy, timeout=self.seconds_left())  # type: ignore[arg-type]
             self._client = engine.http_client.client
             engine.http_client = self
             self._engine = engine
@@ -282,14 +311,18 @@ class _Visit:
         engine, tree = self._engine, self._tree(page)
         rows: list[Row] = []
         for box in tree.xpath(engine.items_xpath):
+            if box.xpath(_ADVERTISEMENT):
+                continue
             # Read here, since ddgs's own reader unquotes addresses, which breaks those with an escaped & or %.
             paths = engine.elements_xpath
             links = box.xpath(paths["href"]) or box.xpath(".//h2//a/@href")
             address = unwrapped(str(links[0])) if links else None
             if address:
                 # Text of the page, no markup: a word like <div> in it must stay.
-                title, body = (escape("".join(box.xpath(paths[name])), quote=False) for name in ("title", "body"))
-                rows.append({"title": title, "href": address, "body": body})
+                title, body = (" ".join("".join(box.xpath(paths[name])).split()) for name in ("title", "body"))
+                before, body = split_date(body, self._now)
+                title, body = (escape(text, quote=False) for text in (title, body))
+                rows.append({"title": title, "href": address, "body": body, "date": _stamp(box) or before})
         if not rows and not tree.xpath(_NOTHING_FOUND):
             raise self.unknown_layout()
         return rows
@@ -312,10 +345,17 @@ class _Visit:
 def unwrapped(href: str) -> str | None:
     """Return where a link of a result page leads; None for an advertisement."""
     url = urljoin("https://duckduckgo.com/html/", href.strip())
-    parts = urlsplit(url)
-    if (parts.hostname or "").removeprefix("html.") != "duckduckgo.com":
+    if not _is_own(url):
         return url
-    return next(iter(parse_qs(parts.query).get("uddg", [])), None) if parts.path == "/l/" else None
+    if urlsplit(url).path != "/l/":
+        return None
+    inner = next(iter(parse_qs(urlsplit(url).query).get("uddg", [])), None)
+    # An advertisement leads from one counter to the next. Other pages of DuckDuckGo are results.
+    return None if inner and _is_own(inner) and urlsplit(inner).path in _COUNTERS else inner
+
+
+def _is_own(url: str) -> bool:
+    return (urlsplit(url).hostname or "").removeprefix("html.").removeprefix("www.") == "duckduckgo.com"
 
 
 def duckduckgo_region(query: Query) -> str:
@@ -329,6 +369,11 @@ def duckduckgo_region(query: Query) -> str:
         return home if home in REGIONS else EVERYWHERE
     exact = f"{country}-{language}"
     return exact if exact in REGIONS else next((code for code in REGIONS if code.startswith(f"{country}-")), EVERYWHERE)
+
+
+def _stamp(box: Any) -> str | None:
+    """Return the day that stands beside a result's address."""
+    return next((found[1] for text in box.xpath(_BESIDE_ADDRESS) if (found := _STAMP.fullmatch(text.strip()))), None)
 
 
 def _moment(row: Row) -> object:

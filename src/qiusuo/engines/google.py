@@ -16,11 +16,11 @@ from qiusuo.engines.base import Feature, Joins, with_sites
 from qiusuo.engines.result_pages import (
     PAGE_SIZE,
     ResultPageEngine,
-    ancestors,
     blocked,
     box_of,
     distinct,
     ids_of,
+    link_around,
     longest_text,
     parse,
     prose,
@@ -29,6 +29,7 @@ from qiusuo.engines.result_pages import (
     unknown_layout,
     within,
 )
+from qiusuo.engines.snippet_dates import utc_now
 from qiusuo.errors import EngineError
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.text import is_traditional_chinese, primary_language, region_for
@@ -56,11 +57,12 @@ _CONSENT: Final = 'form[action*="consent.google"]'
 # Google's word for "nothing found" stands above or below the place of the results, which is then empty.
 _NOTHING_FOUND: Final = "#topstuff p, #botstuff p[role=heading]"
 
-# Google's own pages among the links: searches, images, maps, translations.
+# Google's own links: searches, images, places on the map.
 _OWN_PATHS: Final = re.compile(
-    r"/(?:search|imgres|maps|url|aclk|advanced_search|preferences|setprefs|intl|policies|sorry|httpservice|images|travel"
-    r"|shopping)(?:[/?]|$)"
+    r"/(?:search|imgres|maps/(?:place|dir|search)|url|aclk|setprefs|sorry|httpservice)(?:[/?]|$)"
 )
+# Results when they are given with their whole address, parts of the page when not.
+_PARTS: Final = re.compile(r"/(?:maps|advanced_search|preferences|intl|policies|images|travel|shopping)(?:[/?]|$)")
 _GOOGLE_HOST: Final = re.compile(r"(?:www\.|maps\.|translate\.|news\.)?google(?:\.[a-z]{2,3}){1,2}")
 _OWN_ADDRESS_AS_TITLE: Final = re.compile(r"https?://\S+")
 
@@ -92,11 +94,11 @@ class GoogleEngine(ResultPageEngine):
         }
 
     def read(self, html: str, url: str) -> list[SearchResultItem]:
-        return parse_results(html, url)
+        return parse_results(html, url, self._clock())
 
 
-def parse_results(html: str, url: str = "") -> list[SearchResultItem]:
-    """Read a result page of Google; ``url`` is where the browser ended up, if known.
+def parse_results(html: str, url: str = "", now: datetime | None = None) -> list[SearchResultItem]:
+    """Read a result page of Google; ``url`` is where the browser ended up, if known; "2 days ago" is before ``now``.
 
     Returns:
         The organic results in their order, ``[]`` only if Google says that nothing was found.
@@ -109,11 +111,15 @@ def parse_results(html: str, url: str = "") -> list[SearchResultItem]:
     place = urlsplit(url)
     if _is_captcha(tree, place.path):
         raise blocked(NAME, Fact("google.captcha"))
-    titles = _title_links(tree)
-    items = distinct(_results(titles, url))
-    if items:
-        return items
-    failure = _why_nothing(tree, place.hostname or "", found_titles=bool(titles))
+    found_titles = False
+    for selector in (_TITLES, _OTHER_TITLES):
+        titles = _title_links(tree, selector)
+        found_titles = found_titles or bool(titles)
+        # On pages for phones a link such as "More results" has a heading of the other kind.
+        items = distinct(_results(titles, url, now or utc_now()))
+        if items:
+            return items
+    failure = _why_nothing(tree, place.hostname or "", found_titles=found_titles)
     if failure is not None:
         raise failure
     return []
@@ -140,7 +146,8 @@ def target(href: str, page: str = "") -> str | None:
         inner = next(iter(wrapped.get("q") or wrapped.get("url") or ()), "")
         # One that is wrapped twice is nothing that Google makes.
         return target(inner, page) if inner.startswith("http") and "/url?" not in inner else None
-    return None if own and _OWN_PATHS.match(parts.path) else link
+    whole = href.strip().startswith(("http://", "https://"))
+    return None if own and (_OWN_PATHS.match(parts.path) or (_PARTS.match(parts.path) and not whole)) else link
 
 
 def _is_captcha(tree: LexborHTMLParser, path: str) -> bool:
@@ -153,28 +160,20 @@ def _is_captcha(tree: LexborHTMLParser, path: str) -> bool:
     )
 
 
-def _title_links(tree: LexborHTMLParser) -> list[tuple[LexborNode, LexborNode]]:
+def _title_links(tree: LexborHTMLParser, selector: str) -> list[tuple[LexborNode, LexborNode]]:
     """Return the headings of organic results, each with its link."""
     left_out = ids_of(tree.css(_NOT_ORGANIC))
-    for selector in (_TITLES, _OTHER_TITLES):
-        found = [(node, link) for node in tree.css(selector) if (link := _link_of(node)) and not within(node, left_out)]
-        if found:
-            return found
-    return []
+    return [(node, link) for node in tree.css(selector) if (link := link_around(node)) and not within(node, left_out)]
 
 
-def _link_of(node: LexborNode) -> LexborNode | None:
-    return node if node.tag == "a" else next((outer for outer in ancestors(node) if outer.tag == "a"), None)
-
-
-def _results(titles: list[tuple[LexborNode, LexborNode]], url: str) -> Iterator[SearchResultItem | None]:
+def _results(titles: list[tuple[LexborNode, LexborNode]], url: str, now: datetime) -> Iterator[SearchResultItem | None]:
     headings = ids_of(node for node, _ in titles)
     for node, link in titles:
         address = target(link.attributes.get("href") or "", url)
         if address is None:
             continue
         box = box_of(node, headings, f"{_TITLES}, {_OTHER_TITLES}")
-        yield result(NAME, text_of(node), address, _snippet(box, node, link), date=_date(box))
+        yield result(NAME, text_of(node), address, _snippet(box, node, link), now, date=_date(box))
 
 
 def _snippet(box: LexborNode, heading: LexborNode, link: LexborNode) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-import time
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from urllib.parse import urldefrag, urlencode, urlsplit
 
-from qiusuo.browser import Browser, BrowserSettings, PageCircles, PageView, Visit
+from qiusuo.browser import Browser, BrowserSettings, PageCircles, PageView, Visit, host_of, solved_hosts
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, EngineOptions, EngineResults, SearchEngine
+from qiusuo.engines.snippet_dates import read_date, split_date, utc_now
 from qiusuo.errors import (
     BadResponse,
     Blocked,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TIMEOUT: Final = 5.0
+"""Seconds for a search where nobody says how long it may take."""
 MAX_PAGES: Final = 3
 PAGE_SIZE: Final = 10
 """What a page counts for, however many results are on it."""
@@ -57,13 +60,19 @@ class ResultPageEngine(SearchEngine):
     """How long a page without it may take to show it; some load again by themselves at first."""
 
     def __init__(
-        self, *, base_url: str | None = None, timeout: float | None = None, browser: Browser | None = None
+        self,
+        *,
+        base_url: str | None = None,
+        timeout: float | None = None,
+        browser: Browser | None = None,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         check_base_url(base_url or self.base_url, self.name)
         self._root = (base_url or self.base_url).rstrip("/")
-        self._timeout = timeout or TIMEOUT
+        self._timeout = timeout
         self._browser = browser or _named(self.name, Browser.found)
         self._owns_browser = browser is None
+        self._clock = clock
 
     @classmethod
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
@@ -78,7 +87,7 @@ class ResultPageEngine(SearchEngine):
 
     @abstractmethod
     def read(self, html: str, url: str) -> list[SearchResultItem]:
-        """Read a result page, ``[]`` only if it says that nothing was found.
+        """Read a result page, ``[]`` only if it says that nothing was found. "2 days ago" is before the engine's clock.
 
         Raises:
             EngineError: it is none.
@@ -89,14 +98,21 @@ class ResultPageEngine(SearchEngine):
         asked = {name: value for name, value in self.parameters(query, page).items() if value is not None}
         return f"{self._root}{self.path}?{urlencode(asked)}"
 
+    def reopened_at(self) -> float | None:
+        return solved_hosts(self._browser.settings.cookies_file).get(host_of(self._root))
+
     async def search(self, query: Query, num_results: int) -> EngineResults:
+        return await self.search_within(query, num_results, Allowance(self._timeout or TIMEOUT, margin=0.0))
+
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> EngineResults:
         count = self.count(num_results)
-        deadline = time.monotonic() + self._timeout
+        if self._timeout is not None:
+            allowance.shorten(self._timeout)
         found: dict[str, SearchResultItem] = {}
         notes: list[Fact | str] = []
         for page in range(MAX_PAGES):
             try:
-                items = await self._page(self.page_url(query, page), deadline)
+                items = await self._page(self.page_url(query, page), allowance)
             except EngineError as error:
                 if not page:
                     raise
@@ -109,20 +125,24 @@ class ResultPageEngine(SearchEngine):
                 break
         return EngineResults(list(found.values())[:count], notes)
 
-    async def _page(self, url: str, deadline: float) -> list[SearchResultItem]:
-        visit = Visit(url, self.name, self.ready, max(deadline - time.monotonic(), 0.001), self.patience)
+    async def _page(self, url: str, allowance: Allowance) -> list[SearchResultItem]:
+        visit = Visit(url, self.name, self.ready, allowance.left(), self.patience, allowance.asked)
         try:
             view = await self._browser.view(visit)
         except SearchTimeout as late:
-            # All pages share one time: that is the one to name.
-            values = {**late.fact.values, "seconds": float(self._timeout)}
-            raise SearchTimeout(Fact(late.fact.code, **values), engine=self.name) from None
+            raise self._late(late, allowance) from None
         except PageCircles:
             raise blocked(self.name, Fact("engine.endless_check", host=visit.host)) from None
         refusal = self._refusal(view, visit.host)
         if refusal is not None:
             raise refusal
         return self.read(view.html, view.url)
+
+    def _late(self, late: SearchTimeout, allowance: Allowance) -> SearchTimeout:
+        """Name the time that all pages share, and what would give them more of it."""
+        fact = Fact(late.fact.code, **{**late.fact.values, "seconds": round(allowance.seconds, 1)})
+        own = self._timeout is not None and allowance.seconds >= self._timeout and fact.code in _MORE_TIME_HELPS
+        return type(late)(fact, engine=self.name, fix=Fact("engine.own_timeout", engine=self.name) if own else "")
 
     def _refusal(self, view: PageView, host: str) -> EngineError | None:
         """Judge the status. A page that asks for a person says so itself, whatever its status is."""
@@ -158,6 +178,8 @@ class ResultPageEngine(SearchEngine):
             await self._browser.aclose()
 
 
+# The others say themselves what to do, which is not to wait longer.
+_MORE_TIME_HELPS: Final = frozenset({"http.timeout_answer", "browser.page_unfinished"})
 OTHER_ENGINE: Final = Fact("engine.other_engine")
 UPDATE: Final = Fact("engine.site_changed")
 
@@ -224,6 +246,11 @@ def ancestors(node: LexborNode) -> Iterator[LexborNode]:
         parent = parent.parent
 
 
+def link_around(node: LexborNode) -> LexborNode | None:
+    """Return the node if it is a link, else the link in which it stands."""
+    return node if node.tag == "a" else next((outer for outer in ancestors(node) if outer.tag == "a"), None)
+
+
 def within(node: LexborNode, ids: frozenset[int]) -> bool:
     """Tell whether a node is one of those with these ids, or stands inside one."""
     return node.mem_id in ids or any(outer.mem_id in ids for outer in ancestors(node))
@@ -244,6 +271,15 @@ def box_of(title: LexborNode, titles: frozenset[int], selector: str) -> LexborNo
     return box
 
 
+def dated_part(box: LexborNode, snippet: str, now: datetime) -> tuple[str | None, str]:
+    """Return the date that stands in an element of its own before a snippet, and the snippet without it."""
+    for node in box.css("span, time"):
+        text = text_of(node)
+        if text and snippet.startswith(text) and (found := read_date(text, now)):
+            return found, snippet[len(text) :].strip()
+    return None, snippet
+
+
 def longest_text(box: LexborNode, without: Iterable[LexborNode]) -> str:
     """Return the longest text of one paragraph in ``box``, outside the nodes ``without``."""
     left_out = ids_of(without)
@@ -257,17 +293,23 @@ def longest_text(box: LexborNode, without: Iterable[LexborNode]) -> str:
     return best
 
 
-def result(engine: str, title: str, url: str, snippet: str, *, date: str | None = None) -> SearchResultItem | None:
-    """Build one result out of a page's text; None (and a log line) where there is no title or web address."""
+def result(
+    engine: str, title: str, url: str, snippet: str, now: datetime, *, date: str | None = None
+) -> SearchResultItem | None:
+    """Build one result out of a page's text; None (and a log line) where there is no title or web address.
+
+    A date before the snippet is taken off it; it is the result's own where no other ``date`` is known.
+    """
     if not title or not is_web_address(url):
         logger.info("%s: skipped a result without a usable title or address", engine)
         return None
+    before, snippet = split_date(snippet, now)
     # Text of the page, no markup: a word like <div> in it must stay.
     return SearchResultItem(
         clean(escape(title, quote=False), MAX_TITLE_CHARS),
         visible(url),
         clean(escape(snippet, quote=False), MAX_SNIPPET_CHARS),
-        published_at=date,
+        published_at=date or before,
         engines=(engine,),
     )
 

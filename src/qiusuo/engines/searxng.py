@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, HttpEngine, Joins, Probe, field_of, with_sites
 from qiusuo.engines.searxng_faults import (
     Silent,
@@ -130,6 +131,11 @@ class SearxngEngine(HttpEngine):
         raise self.bad_shape(Fact("engine.answer_to_nothing"))
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
+        return await self.search_within(query, num_results, Allowance(self.endpoint.timeout, margin=0.0))
+
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> list[SearchResultItem]:
+        allowance.asked()
+        allowance.shorten(self.endpoint.timeout)
         count = self.count(num_results)
         params = {
             "q": with_sites(query, plain_words(self.query_text(query)), max_chars=self.max_query_chars),
@@ -144,11 +150,10 @@ class SearxngEngine(HttpEngine):
         found: dict[str, SearchResultItem] = {}
         notes: list[Fact | str] = []
         silent: Silent = {}
-        deadline = asyncio.get_running_loop().time() + self.endpoint.timeout
         for number in range(1, MAX_PAGES + 1):
             try:
                 # The first page has the endpoint's own timeout, whose error names host and seconds.
-                async with asyncio.timeout_at(deadline if number > 1 else None):
+                async with asyncio.timeout(allowance.left() if number > 1 else None):
                     page, missing = await self._page(params, number)
             except (EngineError, TimeoutError) as error:
                 if number == 1:

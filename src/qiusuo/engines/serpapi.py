@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 from urllib.parse import quote_plus
 
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineResults, Feature, HttpEngine, Joins, Probe, count_of, field_of, with_sites
 from qiusuo.errors import EngineError, QuotaExceeded, RequestRejected, Unavailable
 from qiusuo.http import HttpClient, Reply, told
@@ -53,16 +54,20 @@ class SerpApi(HttpEngine):
         """Return the parameters that ask for ``page``, counted from 0."""
 
     async def search(self, query: Query, num_results: int) -> EngineResults:
-        count = self.count(num_results)
+        return await self.search_within(query, num_results, Allowance(self.endpoint.timeout, margin=0.0))
+
+    async def search_within(self, query: Query, num_results: int, allowance: Allowance) -> EngineResults:
+        allowance.asked()
         # All pages together may take as long as one request: what the first brought must not come too late.
-        deadline = asyncio.get_running_loop().time() + self.endpoint.timeout
+        allowance.shorten(self.endpoint.timeout)
+        count = self.count(num_results)
         found: dict[str, SearchResultItem] = {}
         notes: list[Fact | str] = []
         page, more = 0, True
         while more and len(found) < count:
             params = self.params(query, count, page)
             try:
-                async with asyncio.timeout_at(deadline if page else None):
+                async with asyncio.timeout(allowance.left() if page else None):
                     data = await self.endpoint.get("/search", {**params, "api_key": self._key})
                 items = self.collect(self._rows(data, params["engine"]), self._item, limit=100)
             except (EngineError, TimeoutError) as error:

@@ -159,7 +159,9 @@ class Endpoint:
             seconds = min(self.client.connect_timeout, self.timeout) if connecting else self.timeout
             code = "http.timeout_connect" if connecting else "http.timeout_answer"
             late = Fact(code, host=self.host, seconds=float(seconds))
-            raise SearchTimeout(late, engine=self.engine) from None
+            # A search with less time than this ends without us, so more of that would not help.
+            remedy = "" if connecting else Fact("engine.own_timeout", engine=self.engine)
+            raise SearchTimeout(late, engine=self.engine, fix=remedy) from None
         except aiohttp.ClientPayloadError:
             raise BadResponse(Fact("http.broke_off", host=self.host), engine=self.engine) from None
         except aiohttp.ClientConnectorError as error:

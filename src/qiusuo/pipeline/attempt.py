@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineResults, SearchEngine, Storing
 from qiusuo.errors import (
     BadResponse,
     EngineError,
+    NotAsked,
     QuotaExceeded,
     RateLimited,
     SearchError,
@@ -66,13 +68,16 @@ class Attempts:
         self._clock = clock
         self._fair_time = fair_time
 
-    async def make(self, lane: Lane, request: SearchRequest, budget: float) -> Tried:
-        """Ask one engine, within ``budget`` seconds, and report how it ended. Failures are reported, not raised."""
+    async def make(self, lane: Lane, request: SearchRequest, budget: float, course: Allowance | None = None) -> Tried:
+        """Ask one engine, within ``budget`` seconds, and report how it ended. Failures are reported, not raised.
+
+        ``course`` tells a caller meanwhile whether the engine is being asked yet.
+        """
         started = self._clock()
+        course = course or Allowance(budget, self._clock)
         cooling = self.cooldowns.admit(lane.name)
         if cooling is not None:
             return self._resting(lane, cooling)
-        asked = False
         try:
             async with asyncio.timeout(budget), lane.places.get():
                 # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
@@ -82,16 +87,19 @@ class Attempts:
                 refusal = await _take_turn(lane, budget)
                 if refusal is not None:
                     return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
-                asked = True
-                found = await lane.engine.search(request.query, request.num_results)
+                found = await lane.engine.search_within(request.query, request.num_results, course)
             tried = self._answered(lane, request, found, started)
+        except NotAsked as error:
+            self.cooldowns.not_asked(lane.name)
+            return Tried(lane, _failure(lane, error, self._ms(started), skipped=True))
         except SearchError as error:
-            return await self._failed(lane, error, started)
+            # One caller's hurry says nothing of the engine.
+            hurried = isinstance(error, SearchTimeout) and budget < self._fair_time
+            return await self._failed(lane, error, started, counts=not hurried)
         except TimeoutError:
-            if not asked:
+            if not course.was_asked:
                 return Tried(lane, _failure(lane, _no_place(lane, budget), self._ms(started), skipped=True))
             late = lane.engine.too_late(budget)
-            # One caller's hurry says nothing of the engine.
             return await self._failed(lane, late, started, counts=budget >= self._fair_time)
         except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on
             logger.exception("the engine %s broke", lane.name)

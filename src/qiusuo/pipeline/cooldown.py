@@ -56,6 +56,7 @@ class Cooling:
     fact: Fact
     remedy: Fact | None = None
     commands: tuple[str, ...] = ()
+    began: float | None = None
 
 
 @dataclass(slots=True)
@@ -91,10 +92,23 @@ class Cooldowns:
                 # Written by another version, or not by us at all: as good as absent.
                 self._shared.odd(f"the shared rest of {name}")
                 continue
-            cooling = Cooling(rest.until, rest.outcome, rest.told, rest.to_do, tuple(rest.commands))
+            cooling = Cooling(rest.until, rest.outcome, rest.told, rest.to_do, tuple(rest.commands), rest.began)
             record = self._record(name)
             if record.cooling is None or cooling.until > record.cooling.until:
                 record.cooling = cooling
+
+    def wake(self, engine: str, reopened: Callable[[], float | None]) -> None:
+        """End the rest of a blocked engine if its provider was ``reopened`` (seconds since the epoch) since it began.
+
+        The rest in Redis stays: other machines do not have what a person was given on this one.
+        """
+        cooling = self.resting(engine)
+        if cooling is None or cooling.began is None or cooling.outcome is not Outcome.BLOCKED:
+            return
+        moment = reopened()
+        if moment is not None and moment > cooling.began:
+            logger.info("%s is asked again: a person has answered what it wanted", engine)
+            del self._records[engine]
 
     def resting(self, engine: str) -> Cooling | None:
         """Return the rest that is under way, without claiming anything."""
@@ -136,7 +150,7 @@ class Cooldowns:
         rule = RULES.get(error.outcome)
         if rule is None or isinstance(error, RequestRejected):
             # The provider refused this one request; that says nothing of the next.
-            self._record(engine).probe_until = 0.0
+            self.not_asked(engine)
             return
         record = self._record(engine)
         record.failures += 1
@@ -148,16 +162,23 @@ class Cooldowns:
             seconds = max(error.retry_after, 1.0)
         record.rests += 1
         record.probe_until = 0.0
-        record.cooling = Cooling(now + seconds, error.outcome, error.fact, error.remedy, error.commands)
+        record.cooling = Cooling(now + seconds, error.outcome, error.fact, error.remedy, error.commands, now)
         logger.warning("%s rests for %.0f s after: %s", engine, seconds, error.message)
         if self._shared is not None:
             await self._publish(engine, record.cooling, seconds)
+
+    def not_asked(self, engine: str) -> None:
+        """Let another caller try an engine whose rest is over: this one has learnt nothing."""
+        record = self._records.get(engine)
+        if record is not None:
+            record.probe_until = 0.0
 
     async def _publish(self, engine: str, cooling: Cooling, seconds: float) -> None:
         assert self._shared is not None  # noqa: S101 - the caller has looked
         data = orjson.dumps(
             {
                 "until": cooling.until,
+                "began": cooling.began,
                 "outcome": cooling.outcome.value,
                 "fact": cooling.fact.to_dict(),
                 "remedy": cooling.remedy.to_dict() if cooling.remedy else None,

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from qiusuo.engines.allowance import Allowance
 from qiusuo.models import Attempt, Outcome
 from qiusuo.pipeline.attempt import Attempts, Lane, Tried
 from qiusuo.pipeline.request import SearchRequest
@@ -29,6 +30,7 @@ class _Running:
     lane: Lane
     place: int
     started: float
+    course: Allowance
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +102,10 @@ class _Race:
         alone = any(not self._failover.may_hedge(lane, other) for other in self._waiting)
         budget = left * SHARE if alone else left
         place = len(self._receipt) + len(self._running)
-        work = self._failover.attempts.make(lane, self._request, budget)
+        course = Allowance(budget, self._clock)
+        work = self._failover.attempts.make(lane, self._request, budget, course)
         self._hedge_at = self._clock() + self._failover.hedge_delay if hedged else None
-        self._running[asyncio.create_task(work)] = _Running(lane, place, self._clock())
+        self._running[asyncio.create_task(work)] = _Running(lane, place, self._clock(), course)
 
     async def _next_end(self) -> Tried | None:
         """Wait until an attempt ends or the next one is due; return the first good answer."""
@@ -144,8 +147,8 @@ class _Race:
 
     async def _overtake(self, winner: Tried) -> None:
         for running in self._running.values():
-            # One that had started a moment ago is not to blame.
-            silent = self._clock() - running.started >= self._failover.hedge_delay
+            # One that was asked a moment ago, or is not being asked yet, is not to blame.
+            silent = running.course.was_asked and running.course.silence() >= self._failover.hedge_delay
             self._receipt[running.place] = await self._failover.attempts.overtaken(
                 running.lane, running.started, winner.lane.name, counts=silent
             )

@@ -115,6 +115,12 @@ class SearchPipeline:
             return replace(response, query=request.asked, search_time=self._ms(started))
         return response
 
+    async def learn_rests(self, engines: Sequence[SearchEngine]) -> None:
+        """Learn which engines others have put to rest, and which rests are over because a person has ended a block."""
+        await self.cooldowns.refresh([engine.name for engine in engines])
+        for engine in engines:
+            self.cooldowns.wake(engine.name, engine.reopened_at)
+
     async def _from_this_machine(self, request: SearchRequest) -> SearchResponse | None:
         """Answer without counting where an engine on this machine comes first and has something."""
         if request.merge or request.query.type not in _LOCAL_TYPES:
@@ -145,7 +151,7 @@ class SearchPipeline:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
         choice = await self._choose(request)
         lanes = [self.lane(engine) for engine in choice.engines]
-        await self.cooldowns.refresh([lane.name for lane in lanes])
+        await self.learn_rests(choice.engines)
         answer: _Answer | None
         if request.merge:
             answer, attempts = await self._merged(request, lanes)

@@ -173,6 +173,7 @@ class StoredRest(_Stored):
     """Why an engine rests, as it stands in Redis."""
 
     until: Moment
+    began: Moment | None = None
     outcome: Annotated[Outcome, Field(strict=False)]
     fact: _Fact
     remedy: _Fact | None = None
