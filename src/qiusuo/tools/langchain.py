@@ -29,10 +29,10 @@ logger = logging.getLogger(__name__)
 
 @runtime_checkable
 class KeptResponses(Protocol):
-    """Remembers the searches of one conversation by their query."""
+    """Remembers the searches of one conversation by their query, for as long as they are good."""
 
     def get(self, query: str) -> SearchResponse | None:
-        """Return the response to a query that was asked before."""
+        """Return the response to a query that was asked before, with its ``age`` where that is known."""
 
     def put(self, query: str, response: SearchResponse) -> None:
         """Keep a response."""
@@ -114,8 +114,8 @@ class SearchTool(BaseTool):
         return replace(response, cached=True, search_time=0)
 
     def _keep(self, query: str, response: SearchResponse) -> None:
-        # What came from an old cache entry because all engines failed is asked for again.
-        if self.cache is not None and not response.stale:
+        # What came from a cache is as old as it is there; kept here once more it would seem new.
+        if self.cache is not None and not response.cached and not response.stale:
             self.cache.put(query.strip(), response)
 
     def shown(self, response: SearchResponse) -> tuple[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from qiusuo.chat.models.material import Remark
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
+from qiusuo.chat.turns.recent import RecentSearches
 from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,
@@ -131,7 +132,7 @@ async def tools_for(desk: Desk) -> tuple[list[BaseTool], SearchDisabled | None]:
             AgentSearch(
                 service=context.service,
                 registry=context.memory.registry,
-                cache=context.memory.cache,
+                cache=RecentSearches(context.memory.cache, context.settings, context.clock, engine=ask.settings.engine),
                 engine=ask.settings.engine,
                 user=ask.user,
                 desk=desk,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -74,6 +74,7 @@ class Context:
     settings: Settings
     reader: PageReader
     material: Material
+    clock: Callable[[], float]
     tools: Sequence[ToolSpec] = ()
     pages: dict[int, str] = field(default_factory=dict)
     found: SearchResponse | None = None
