@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
 from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.sessions.older import without_own_numbers
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.models import SearchResponse
@@ -20,6 +21,7 @@ from qiusuo.words import Fact, Language
 CACHE_ENTRIES: Final = 20
 MAX_TITLE: Final = 200
 MAX_RESULTS: Final = 5
+_ONE_NUMBERING: Final = "conversation"
 AGENT_NOTE: Final = Fact("session.agent_decides")
 
 
@@ -161,8 +163,8 @@ class Memory:
     """What a conversation remembers beside its turns.
 
     ``messages`` is what the model was sent and said so far, in LangChain's JSON shape: only ever appended to, so that
-    providers recognise the beginning (prefix caches). ``registry`` numbers the agent's sources, ``cache`` has its
-    searches. ``starts`` says for each turn, by its id, where its messages begin.
+    providers recognise the beginning (prefix caches). ``registry`` numbers the sources of all turns, ``cache`` has the
+    agent's searches. ``starts`` says for each turn, by its id, where its messages begin.
     """
 
     messages: list[dict[str, Any]] = field(default_factory=list)
@@ -175,6 +177,7 @@ class Memory:
         return {
             "messages": self.messages,
             "starts": self.starts,
+            "numbering": _ONE_NUMBERING,
             "registry": self.registry.to_dict(),
             "cache": self.cache.to_dict(),
         }
@@ -182,9 +185,10 @@ class Memory:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Memory:
         """Rebuild a memory from ``to_dict``."""
+        messages, starts = data["messages"], data.get("starts", {})
         return cls(
-            messages=data["messages"],
-            starts=data.get("starts", {}),
+            messages=messages if data.get("numbering") == _ONE_NUMBERING else without_own_numbers(messages, starts),
+            starts=starts,
             registry=CitationRegistry.from_dict(data["registry"]),
             cache=SessionCache.from_dict(data["cache"]),
         )

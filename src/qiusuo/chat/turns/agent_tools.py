@@ -76,6 +76,7 @@ class AgentSearch(SearchTool):
         except Exception as error:
             raise self.desk.failed(number, self.name, query, _known(error, self.name)) from error
         text, artifact = self.shown(response)
+        context.sources.note(artifact["numbers"], response.results)
         journal.end_round(number, self.name, response, artifact["numbers"])
         length = context.settings.snippet_length
         context.material.found(numbered_sources(response.results, artifact["numbers"], snippet_length=length))
@@ -101,7 +102,7 @@ class AgentSpecTool(SpecTool):
             output = await self.spec.run(arguments, self.user)
         except Exception as error:
             raise self.desk.failed(number, self.name, subject, _known(error, self.name)) from error
-        numbers = context.memory.registry.add(subject, output.sources)
+        numbers = context.sources.add(subject, output.sources)
         response = SearchResponse(subject, output.sources, output.engine, search_time=output.search_time)
         journal.end_round(number, self.name, response, numbers)
         context.material.found(numbered_sources(output.sources, numbers))

@@ -40,7 +40,6 @@ async def agent_turn(context: Context) -> None:
     system = prompts.agent_system(context.language, disabled=disabled_text(off, context.language) if off else "")
     question = prompts.with_date(context.ask.question, context.language)
     rules, *history = context.prompt(system, question, tools=tools)
-    since = len(context.memory.registry.rounds)
     agent = create_agent(chat_model, tools, system_prompt=rules.text, middleware=[loop])
     limit = 4 * context.settings.agent_rounds + 10  # each round takes two steps; the cap is ours, not the graph's
     start: Any = {"messages": history}
@@ -48,15 +47,8 @@ async def agent_turn(context: Context) -> None:
     new: list[BaseMessage] = state["messages"][len(history) :]
     last = new[-1]
     remember(context.memory, context.ask.id, [HumanMessage(question), *new])
-    registry = context.memory.registry
-    await conclude(
-        context.journal,
-        loop.raw,
-        registry.processor(),
-        pages=context.pages,
-        references=lambda raw, heading: registry.references(raw, heading, since=since),
-        finish=finish_of(last) if isinstance(last, AIMessage) else "stop",
-    )
+    finish = finish_of(last) if isinstance(last, AIMessage) else "stop"
+    await conclude(context.journal, loop.raw, context.sources, pages=context.pages, finish=finish, by_round=True)
 
 
 class AgentLoop(AgentMiddleware[Any, Any, Any]):
@@ -108,7 +100,7 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         # Recognised even where no tool may be called any more, so that no reader sees the JSON of one.
         names = [tool.name for tool in request.tools if isinstance(tool, BaseTool)]
         lead = "\n\n" if any(text.raw for text in self._messages) else ""
-        text = MessageText(context.journal, context.memory.registry.processor(), names, lead=lead)
+        text = MessageText(context.journal, context.sources.known, names, lead=lead)
         self._messages.append(text)
         model: Any = request.model
         if tools:

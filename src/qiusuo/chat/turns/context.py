@@ -24,6 +24,7 @@ from qiusuo.chat.turns.answer import MessageText
 from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice, remark_notice
+from qiusuo.chat.turns.sourcing import TurnSources
 from qiusuo.config import Settings
 from qiusuo.errors import ContextOverflow
 from qiusuo.models import Attempt, SearchResponse
@@ -62,8 +63,8 @@ class Ask:
 class Context:
     """The parts that a turn works with.
 
-    ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read, by source number. ``found`` is a
-    search that was made before it was clear whose turn it is to search.
+    ``sources`` is what it has found. ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read,
+    by source number. ``found`` is a search that was made before it was clear whose turn it is to search.
     """
 
     ask: Ask
@@ -79,6 +80,10 @@ class Context:
     pages: dict[int, str] = field(default_factory=dict)
     found: SearchResponse | None = None
     stopped: bool = False
+    sources: TurnSources = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sources = TurnSources(self.memory.registry)
 
     @property
     def recognised(self) -> Recognised | None:
