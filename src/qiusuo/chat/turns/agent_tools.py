@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForToolRun
@@ -112,6 +113,18 @@ class AgentSpecTool(SpecTool):
             context.pages[read] = document
             journal.page_was_read(source.url)
         return output.with_numbers(numbers), output.data
+
+
+def is_empty_search(tool: BaseTool | None, arguments: Mapping[str, Any]) -> bool:
+    """Tell whether a call asks a search for nothing."""
+    match tool:
+        case AgentSearch():
+            subject: tuple[str, ...] = ("query",)
+        case AgentSpecTool() if tool.name != "fetch_page":
+            subject = tool.spec.subject
+        case _:
+            return False
+    return not any(isinstance(words := arguments.get(name), str) and words.strip() for name in subject)
 
 
 def _known(error: Exception, tool: str) -> SearchError:

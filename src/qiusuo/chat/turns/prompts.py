@@ -103,6 +103,16 @@ DOWN: Final = {
     ENGLISH: "Web search is down for this turn (you were told). Do not search again: answer with what you have and "
     "from your own knowledge, and say that recent facts could not be verified.",
 }
+EMPTY_QUERY: Final = {
+    CHINESE: '没有搜索：调用里没有搜索词。需要搜索就再次调用，并写上具体的词，例如 {"query": "2026年诺贝尔物理学奖 获奖者"}；'
+    "不需要搜索就直接回答。",
+    ENGLISH: "Nothing was searched: the call has no words to search for. If a search is needed, call again with them, "
+    'such as {"query": "2026 Nobel Prize in Physics laureates"}; if not, just answer.',
+}
+NOT_RUN: Final = {
+    CHINESE: "没有执行：一次最多 {most} 个调用。如果仍然需要，请在下一步再调用。",
+    ENGLISH: "Not run: at most {most} calls at once. If it is still needed, call it in the next step.",
+}
 LAST_TURN: Final = {
     CHINESE: "（搜索次数已到上限。请不要再调用工具，用已经得到的资料回答，资料不足就直说。）",
     ENGLISH: "(The limit of searches is reached. Call no more tools; answer with what you have, and say so if it does "
