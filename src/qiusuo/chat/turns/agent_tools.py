@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForToolRun
 from langchain_core.tools import BaseTool, ToolException
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.material import Remark
@@ -117,14 +117,10 @@ class AgentSpecTool(SpecTool):
 
 def is_empty_search(tool: BaseTool | None, arguments: Mapping[str, Any]) -> bool:
     """Tell whether a call asks a search for nothing."""
-    match tool:
-        case AgentSearch():
-            subject: tuple[str, ...] = ("query",)
-        case AgentSpecTool() if tool.name != "fetch_page":
-            subject = tool.spec.subject
-        case _:
-            return False
-    return not any(isinstance(words := arguments.get(name), str) and words.strip() for name in subject)
+    schema = tool.args_schema if isinstance(tool, AgentSearch | AgentSpecTool) else None
+    field = schema.model_fields.get("query") if isinstance(schema, type) and issubclass(schema, BaseModel) else None
+    words = arguments.get("query")
+    return field is not None and field.is_required() and not (isinstance(words, str) and words.strip())
 
 
 def _known(error: Exception, tool: str) -> SearchError:
