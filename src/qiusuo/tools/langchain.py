@@ -47,7 +47,7 @@ def _arguments_problem(error: ValidationError) -> str:
 
 
 class SearchTool(BaseTool):
-    """``web_search`` for an agent: at most five numbered results with short snippets.
+    """``web_search`` for an agent: at most five numbered results (``SEARCH_MAX_RESULTS``: fewer) with short snippets.
 
     Give it the session's ``registry`` and the numbers run on over all searches of the session; with its ``cache`` no
     query is asked twice. ``engine`` names the one to ask instead of the usual order. The message's ``artifact`` is the
@@ -103,8 +103,12 @@ class SearchTool(BaseTool):
             self._keep(query, response)
         return response
 
+    @property
+    def _most(self) -> int:
+        return min(MAX_RESULTS, self.service.settings.max_results)
+
     def _options(self) -> SearchOptions:
-        return {"num_results": MAX_RESULTS, "user": self.user, "engine": self.engine}
+        return {"num_results": self._most, "user": self.user, "engine": self.engine}
 
     def _remembered(self, query: str) -> SearchResponse | None:
         response = self.cache.get(query.strip()) if self.cache is not None else None
@@ -120,14 +124,14 @@ class SearchTool(BaseTool):
 
     def shown(self, response: SearchResponse) -> tuple[str, dict[str, Any]]:
         """Return the results as numbered text, and the artifact."""
-        items = response.results[:MAX_RESULTS]
+        items = response.results[: self._most]
         if self.registry is None:
             numbers = list(range(1, len(items) + 1))
         else:
             with self._lock:
                 numbers = self.registry.add(response.query, items)
         text = results_text(
-            response, numbers=numbers, limit=MAX_RESULTS, snippet_length=self.service.settings.snippet_length
+            response, numbers=numbers, limit=self._most, snippet_length=self.service.settings.snippet_length
         )
         return text, {**response.to_dict(language_for({"query": response.query})), "numbers": numbers}
 

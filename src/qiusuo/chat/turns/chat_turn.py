@@ -94,7 +94,7 @@ def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultIt
     question = context.ask.question
     fixed = context.fixed_tokens(prompts.chat_system(context.language), question)
     budget = context.injection_budget(fixed) + estimate_tokens(question)
-    wanted = context.wanted if context.quotes_whole(response.provider) else context.ask.settings.results
+    wanted = context.wanted if context.quotes_whole(response.provider) else context.most_results
     most = min(wanted, len(response.results))
     fitting = (
         limit

@@ -106,9 +106,14 @@ class Context:
             self.journal.notice(remark_notice(heading, notes, "info" if found else "warning"))
 
     @property
+    def most_results(self) -> int:
+        """How many results of the web go before the question."""
+        return min(self.ask.settings.results, self.settings.max_results)
+
+    @property
     def wanted(self) -> int:
-        """How many results are asked for."""
-        usual = self.ask.settings.results
+        """How many results are asked for. A question that names articles gets these, however many."""
+        usual = self.most_results
         return max(usual, self.recognised.wanted) if self.recognised is not None else usual
 
     def quotes_whole(self, engine: str) -> bool:
