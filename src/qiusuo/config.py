@@ -143,7 +143,8 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         ge=1,
         le=50,
         validation_alias=AliasChoices("max_results", "SEARCH_MAX_RESULTS"),
-        description="Results of a search that does not ask for a number.",
+        description="Results of a search that does not ask for a number. Models get at most five, or this many if "
+        "it is fewer.",
     )
     timeout: float = Field(
         5.0,

@@ -33,7 +33,10 @@ class ModelSettings(BaseModel):
         120, gt=0, le=3600, description="Seconds without any token after which the model is given up."
     )
     model_context: int | None = Field(
-        None, ge=512, description="Tokens that the model can take. Unset: what is known of the model, else 8192."
+        None,
+        ge=512,
+        description="Tokens that the model can take. Unset: what its own server says, else what is known of the model, "
+        "else 8192.",
     )
     max_answer_tokens: int | None = Field(
         None, ge=16, description="Most tokens of one answer. Unset: the provider's default; 1024 for a local file."

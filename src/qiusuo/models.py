@@ -234,7 +234,7 @@ class SearchResponse:
     """Results with their receipt. ``search_time`` is in milliseconds.
 
     ``cached`` marks an answer from the cache; ``stale`` one that is past its time and was served because no engine
-    could answer.
+    could answer. ``age`` is how many seconds ago a cached one was searched for, where that is known.
     """
 
     query: str
@@ -245,6 +245,7 @@ class SearchResponse:
     search_time: int = 0
     cached: bool = False
     stale: bool = False
+    age: int | None = None
 
     @property
     def total_results(self) -> int:
@@ -252,7 +253,7 @@ class SearchResponse:
 
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the response in its JSON shape (camelCase), what we say ourselves in a language."""
-        return {
+        data: dict[str, Any] = {
             "query": self.query,
             "type": self.type.value,
             "results": [item.to_dict(language) for item in self.results],
@@ -263,6 +264,9 @@ class SearchResponse:
             "provider": self.provider,
             "attempts": [attempt.to_dict(language) for attempt in self.attempts],
         }
+        if self.age is not None:
+            data["age"] = self.age
+        return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], read_details: ReadDetails = PlainDetails.from_dict) -> SearchResponse:
@@ -276,6 +280,7 @@ class SearchResponse:
             search_time=data["searchTime"],
             cached=data["cached"],
             stale=data["stale"],
+            age=data.get("age"),
         )
 
 

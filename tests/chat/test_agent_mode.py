@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import logging
-
 import pytest
 
 from qiusuo.chat.events import Notice, Round, RoundState, TurnState
-from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
+from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.tools import regulations_text
-from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.testing import Fault
-from qiusuo.tools.langchain import SearchTool
 from tests.support.chat_world import AGENT, ChatWorld
 from tests.support.scripted_model import Asked, Call, Gate, Reply
 from tests.support.web_server import page_site
@@ -113,49 +108,6 @@ class TestRounds:
     async def test_text_before_a_call_is_kept_as_a_paragraph(self) -> None:
         async with ChatWorld(Reply.tools(search("甲"), say=["我查一下。"]), Reply.text("好了。")) as world:
             assert (await world.ask("问题", AGENT)).done.answer == "我查一下。\n\n好了。"
-
-
-class TestSessionCache:
-    async def test_the_same_query_is_not_asked_twice(self, caplog: pytest.LogCaptureFixture) -> None:
-        caplog.set_level(logging.INFO)
-        async with ChatWorld(
-            Reply.tools(search("甲")),
-            Reply.text("一 [1]"),
-            Reply.tools(search("甲")),
-            Reply.text("二 [1]"),
-            cache_ttl=0,
-        ) as world:
-            await world.ask("问题", AGENT)
-            heard = await world.ask("再问", AGENT)
-            assert world.requests() == 1
-            assert heard.rounds[0].cached
-            assert "cache" in caplog.text
-
-    async def test_it_belongs_to_one_conversation(self) -> None:
-
-        async with ChatWorld(
-            Reply.tools(search("甲")), Reply.text("一"), Reply.tools(search("甲")), Reply.text("二"), cache_ttl=0
-        ) as world:
-            await world.ask("问题", AGENT)
-            world.memory = Memory()
-            await world.ask("问题", AGENT)
-            assert world.requests() == 2
-
-    async def test_it_keeps_the_twenty_used_last(self) -> None:
-        from qiusuo.chat.sessions.session import SessionCache
-        from qiusuo.models import SearchResponse
-
-        cache = SessionCache()
-        for index in range(20):
-            cache.put(str(index), SearchResponse(str(index), (), "x"))
-        assert cache.get("0") is not None
-        cache.put("20", SearchResponse("20", (), "x"))
-        assert len(cache) == 20
-        assert cache.get("1") is None
-        assert cache.get("0") is not None
-        again = SessionCache.from_dict(json.loads(json.dumps(cache.to_dict())))
-        assert len(again) == 20
-        assert again.get("20") is not None
 
 
 class TestTextCalls:
@@ -291,12 +243,3 @@ def test_only_the_heads_of_entries_get_the_numbers_of_the_conversation() -> None
     lines = regulations_text(LegalAnswer("茶", articles), [7, 9]).splitlines()
     assert [line for line in lines if line.startswith("[")] == ["[7] 茶叶法 第一条", "[9] 茶叶法 第二条"]
     assert [line.strip() for line in lines if "掺假" in line or "涨价" in line] == ["(2) 掺假", "(1) 涨价 (2) 缺秤"] * 2
-
-
-async def test_stale_results_are_not_kept_for_the_session() -> None:
-    async with ChatWorld() as world:
-        tool = SearchTool(service=world.world.service, cache=world.memory.cache)
-        old = SearchResponse("茶", (SearchResultItem("旧", "https://example.com/", "…"),), "searxng", stale=True)
-        tool._keep("茶", old)
-        assert (await tool.find("茶")).results[0].title != "旧"
-        assert world.requests() == 1

@@ -8,8 +8,8 @@ from qiusuo.chat.events import Check, Notice, RoundState, Sources, TurnStarted, 
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.testing import Fault
-from tests.support.chat_world import SEARCH, ChatWorld
-from tests.support.scripted_model import Gate, Reply
+from tests.support.chat_world import AGENT, SEARCH, ChatWorld
+from tests.support.scripted_model import Call, Gate, Reply
 
 OFF = ChatSettings()
 
@@ -267,3 +267,16 @@ class TestModelFails:
             assert heard.codes == [code]
             assert heard.numbers == [1, 2, 3, 4, 5]  # what was found is shown all the same
             assert (await world.ask("再来")).done.state is TurnState.DONE
+
+
+class TestMostResults:
+    @pytest.mark.parametrize("settings", [SEARCH, AGENT], ids=["chat", "agent"])
+    async def test_the_setting_binds_what_the_model_gets(self, settings: ChatSettings) -> None:
+        search = [Reply.tools(Call("web_search", {"query": "tea"}))] if settings is AGENT else []
+        async with ChatWorld(*search, Reply.text("Yes [1]."), max_results=3) as world:
+            heard = await world.ask("tea", settings)
+            prompt = world.model.requests[-1].messages[-1]["content"]
+        assert "[3] " in prompt
+        assert "[4] " not in prompt
+        assert heard.rounds[0].found == 3
+        assert heard.numbers == [1, 2, 3]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.turns.answer import conclude
 from qiusuo.chat.turns.journal import Journal
-from qiusuo.citations.linking.processor import CitationProcessor
+from qiusuo.chat.turns.sourcing import TurnSources
+from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.models import SearchResultItem
 
 SOURCES = [
@@ -22,16 +24,18 @@ def journal_of(answer: str) -> Journal:
 
 
 async def test_nothing_of_it_is_done_on_the_loop() -> None:
-    processor = CitationProcessor(SOURCES)
-    raw = "Spring tea is picked in March [1]. "
-    journal = journal_of(processor.convert(raw))
     threads: list[threading.Thread] = []
 
-    def references(text: str, heading: str) -> str:
-        threads.append(threading.current_thread())
-        return processor.references(text, heading)
+    class Watched(TurnSources):
+        def cited_list(self, cited: Iterable[int], heading: str) -> str:
+            threads.append(threading.current_thread())
+            return super().cited_list(cited, heading)
 
-    await conclude(journal, raw, processor, pages={}, references=references, finish="stop")
+    sources = Watched(CitationRegistry())
+    sources.add("tea", SOURCES)
+    raw = "Spring tea is picked in March [1]. "
+    journal = journal_of(sources.known.convert(raw))
+    await conclude(journal, raw, sources, pages={}, finish="stop")
     assert threads
     assert threading.current_thread() not in threads
     assert journal.record.references.startswith("## References")
@@ -41,8 +45,7 @@ async def test_nothing_of_it_is_done_on_the_loop() -> None:
 
 async def test_an_answer_without_sources_has_neither_list_nor_check() -> None:
     journal = journal_of("Hello.")
-    processor = CitationProcessor()
-    await conclude(journal, "Hello.", processor, pages={}, references=processor.references, finish="stop")
+    await conclude(journal, "Hello.", TurnSources(CitationRegistry()), pages={}, finish="stop")
     assert journal.record.answer == "Hello."
     assert journal.record.references == ""
     assert journal.record.check is None

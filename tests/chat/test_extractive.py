@@ -211,7 +211,7 @@ class TestQuoting:
         assert len({answer("How tall is Mount Everest?", EVEREST) for _ in range(5)}) == 1
 
     def test_a_prompt_is_not_read(self) -> None:
-        prompt = prompts.with_results("茶？", response("茶", EVEREST), prompts.CHINESE, limit=5, snippet_length=500)
+        prompt = prompts.with_results("茶？", response("茶", EVEREST), prompts.CHINESE, numbers=[1], snippet_length=500)
         model = ExtractiveModel(note=False).bind(material=asked("Python 3.14 何时发布", response("x", PYTHON).results))
         said = model.invoke([HumanMessage(prompt)]).text
         assert "Everest" not in said

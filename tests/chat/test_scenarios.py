@@ -14,9 +14,10 @@ from qiusuo.models import Attempt, Outcome
 from qiusuo.words import Fact, Language, said
 
 HERE = Path(__file__).parent
-CHAT, AGENT, NATIVE, API = (
+CHAT, AGENT, CACHE, NATIVE, API = (
     "test_chat_mode",
     "test_agent_mode",
+    "test_session_cache",
     "../chat_models/test_native_turns",
     "../web/test_chat_api",
 )
@@ -30,7 +31,7 @@ SHOWN_BY: dict[str, tuple[str, ...]] = {
     ),
     "P1 no results": (f"{CHAT}:test_nothing_found_the_prompt_says_so",),
     "P2": (f"{AGENT}:test_the_model_writes_its_own_query_and_gets_the_results_back",),
-    "P3": (f"{AGENT}:test_it_keeps_the_twenty_used_last", f"{AGENT}:test_the_same_query_is_not_asked_twice"),
+    "P3": (f"{CACHE}:test_it_keeps_the_twenty_used_last", f"{CACHE}:test_the_same_query_is_not_asked_twice"),
     "P4": (f"{CHAT}:test_in_the_middle_of_a_conversation_the_answer_still_comes",),
     "P5 effect on the next message": (f"{API}:test_a_change_counts_for_the_next_message",),
     "P6": (f"{API}:test_agent_mode_disables_it_and_chat_mode_brings_its_former_state_back",),
@@ -48,13 +49,13 @@ SHOWN_BY: dict[str, tuple[str, ...]] = {
     "搜索结果处理 / 搜索结果为空": (f"{CHAT}:test_nothing_found_the_prompt_says_so",),
     "搜索结果处理 / 限制结果数量": (f"{CHAT}:test_snippets_are_short_and_results_few",),
     "搜索结果处理 / 引用编号分配": (f"{CHAT}:test_citations_become_links_while_streaming_and_a_list_at_the_end",),
-    "搜索结果缓存 / 缓存搜索结果": (f"{AGENT}:test_the_same_query_is_not_asked_twice",),
-    "搜索结果缓存 / 使用缓存结果": (f"{AGENT}:test_the_same_query_is_not_asked_twice",),
+    "搜索结果缓存 / 缓存搜索结果": (f"{CACHE}:test_the_same_query_is_not_asked_twice",),
+    "搜索结果缓存 / 使用缓存结果": (f"{CACHE}:test_the_same_query_is_not_asked_twice",),
     "搜索结果缓存 / 缓存过期": (
-        f"{AGENT}:test_it_belongs_to_one_conversation",
+        f"{CACHE}:test_it_belongs_to_one_conversation",
         f"{HERE_}:test_the_end_clears_the_cache",
     ),
-    "搜索结果缓存 / 缓存大小限制": (f"{AGENT}:test_it_keeps_the_twenty_used_last",),
+    "搜索结果缓存 / 缓存大小限制": (f"{CACHE}:test_it_keeps_the_twenty_used_last",),
     "搜索结果引用 / Agent 模式结果编号分配": (f"{AGENT}:test_numbers_run_on_over_searches_and_turns",),
     "搜索结果引用 / Agent 模式引用列表生成": (f"{AGENT}:test_the_list_at_the_end_is_grouped_by_round",),
     "搜索结果引用 / 无引用处理": (f"{AGENT}:test_no_citation_no_list",),
@@ -97,7 +98,7 @@ async def test_the_end_clears_the_cache() -> None:
         first = await store.create("local")
         record = TurnRecord("t1", "问题")
         memory = await store.begin_turn("local", first.id, record)
-        memory.cache.put("茶", SearchResponse("茶", (), "searxng"))
+        memory.cache.put("茶", SearchResponse("茶", (), "searxng"), 1.0)
         await store.end_turn("local", first.id, record, memory)
         assert (await store.begin_turn("local", first.id, TurnRecord("t2", "再问"))).cache.get("茶") is not None
         await store.delete("local", first.id)

@@ -40,7 +40,7 @@ class TestSessions:
         memory.starts[record.id] = 0
         memory.registry.add("q", [result("a"), result("b")])
         found = SearchResponse(query="q", results=(result("a"),), provider="x")
-        memory.cache.put("q", found)
+        memory.cache.put("q", found, 1.0)
         record.state, record.answer, record.cited = TurnState.DONE, "答 [[1]](https://a.example/)", (1,)
         record.sources = [{"number": 1, "title": "a", "url": "https://a.example/", "domain": "a.example"}]
         record.usage = {"searches": 1}

@@ -90,10 +90,11 @@ class TestDeadTurns:
         assert [one.answer for one in await turns_of(store, "ada", session)] == ["whole", "答"]
         assert len((await store.begin_turn("ada", session, turn())).messages) == 2
 
-    async def test_numbers_that_readers_have_seen_stay_taken(self, place: Place) -> None:
+    @pytest.mark.parametrize("mode", ["chat", "agent"])
+    async def test_numbers_that_readers_have_seen_stay_taken(self, place: Place, mode: str) -> None:
         store = place.server()
         session = (await store.create("ada")).id
-        dead = turn(mode="agent")
+        dead = turn(mode=mode)
         memory = await store.begin_turn("ada", session, dead)
         numbers = memory.registry.add("q", [result("a"), result("b")])
         dead.sources = [

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from qiusuo.chat.events import Check, Delta, Done, Notice, Retraction, Round, RoundState, Stage, Status, TurnState
 from qiusuo.cli.chat.commands import is_command
-from qiusuo.cli.chat.lines import safe, support_of, without_citation_links
+from qiusuo.cli.chat.lines import round_line, safe, support_of, without_citation_links
 from qiusuo.cli.chat.view import ChatView, finished_length, render
 from qiusuo.cli.chat.words import ChatWords
 from qiusuo.words import Fact, Language, said
@@ -113,6 +113,10 @@ class TestDrawing:
             view.show(Done(TurnState.DONE, DOCUMENT, "## 参考文献\n\n- [[1]](https://a.example/1) A"))
         end = written(screen)[written(screen).rindex("Setext") :]
         assert end.index("The end") < end.index("✓ 第 1 轮 · SearXNG · 找到 5 个来源 “茶”") < end.index("参考文献")
+
+    def test_a_search_from_the_cache_says_how_old_it_is(self) -> None:
+        kept = Round(1, "web_search", "茶", RoundState.DONE, "searxng", "SearXNG", 5, cached=True, age=1260)
+        assert round_line(kept, WORDS) == "✓ 第 1 轮 · SearXNG · 找到 5 个来源 · 缓存 21 分钟前 “茶”"
 
     def test_added_citations_and_weak_ones_are_told(self) -> None:
         claim = {"support": "weak", "citations": [{"number": 3, "support": "weak"}]}

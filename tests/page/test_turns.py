@@ -157,6 +157,12 @@ def test_agent_rounds_are_numbered_and_sources_grouped(chromium: Browser) -> Non
         turn = page.ask("继续")
         expect(turn.locator(".card .number")).to_have_text(["5"])
         expect(turn.locator(".references")).to_have_count(0)
+        # What was searched for in an earlier turn is listed again, under the round in which it was found now.
+        world.model.add(Reply.tools(Call("web_search", {"query": "Python 3.14"})), Reply.text("见[1]。"))
+        show(world.engine())
+        turn = page.ask("再看一遍")
+        expect(turn.locator(".references h4")).to_have_text(["第 1 轮：Python 3.14"])
+        expect(turn.locator(".reference-number")).to_have_text(["[1]", "[2]", "[3]"])
 
 
 def test_an_answer_grows_and_keeps_what_is_finished(chromium: Browser) -> None:

@@ -23,7 +23,7 @@ from httpx import ASGITransport, AsyncClient
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionCache
+from qiusuo.chat.sessions.session import ChatSettings, KeptSearch, Mode, SessionCache
 from qiusuo.chat.turns.context import Ask
 from qiusuo.tools.specs import offered, plugin_tools
 from qiusuo.web.app import create_app
@@ -38,7 +38,7 @@ async def main():
     async with SearchService.from_settings() as service:
         chat = Chat(service, open_model(service.settings))
         response = await service.asearch("longjing", engine="tea")
-        kept = SessionCache.from_dict(json.loads(json.dumps(SessionCache({"q": response}).to_dict())))
+        kept = SessionCache.from_dict(json.loads(json.dumps(SessionCache({"q": KeptSearch(response, 1.0)}).to_dict())))
         async with AsyncClient(transport=ASGITransport(create_app(service)), base_url="http://127.0.0.1") as client:
             route = (await client.get("/api/tea/puer")).json()
         return {
@@ -46,7 +46,7 @@ async def main():
             "route": route["results"][0]["details"],
             "chat": await answered(chat, ChatSettings(search=True)),
             "agent": await answered(chat, ChatSettings(mode=Mode.AGENT)),
-            "same": kept.get("q").results == response.results,
+            "same": kept.get("q").response.results == response.results,
         }
 
 print(json.dumps(asyncio.run(main())))

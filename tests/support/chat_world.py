@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
@@ -80,12 +81,17 @@ class ChatWorld:
     """Providers by name, a script for the model, and the chat over them; ``async with`` it."""
 
     def __init__(
-        self, *script: Step, engines: Iterable[str] = ("searxng",), reader: PageReader | None = None, **settings: Any
+        self,
+        *script: Step,
+        engines: Iterable[str] = ("searxng",),
+        reader: PageReader | None = None,
+        clock: Callable[[], float] = time.time,
+        **settings: Any,
     ) -> None:
         self._stack = ExitStack()
         self.model = self._stack.enter_context(ScriptedModel(*script))
         self.world = World(*engines, **{"rate_limit": 0, "hedge_delay": 0, **settings})
-        self.chat = Chat(self.world.service, scripted(self.model), reader=reader)
+        self.chat = Chat(self.world.service, scripted(self.model), reader=reader, clock=clock)
         self.memory = Memory()
 
     def requests(self, engine: str = "searxng") -> int:

@@ -12,7 +12,8 @@ Each request to the model takes the next reply of the script; when it is used up
         assert server.requests[0].tools == ["web_search"]
         assert server.requests[1].messages[-1]["role"] == "tool"
 
-``POST /v1/chat/completions`` streams (SSE) or answers whole as the request asks; ``GET /v1/models`` lists ``models``.
+``POST /v1/chat/completions`` streams (SSE) or answers whole as the request asks; ``GET /v1/models`` lists ``models``,
+each with ``facts``.
 Any other POST (``/v1/responses``, ``/v1/messages`` …) takes a reply too, which should be ``Reply.body`` or
 ``Reply.events``: they go out as they are, so that every provider's own shape can be played.
 A reply may also be a function of the request (:class:`Asked`) that returns a :class:`Reply`.
@@ -28,6 +29,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from aiohttp import web
@@ -44,8 +46,9 @@ class _Vendor(Provider):
 
     base_path = "/v1"
 
-    def __init__(self, models: Sequence[str], key: str) -> None:
+    def __init__(self, models: Sequence[str], key: str, facts: Mapping[str, Any]) -> None:
         self.models = tuple(models)
+        self.facts = dict(facts)
         self.wanted_key = key
 
     def authorized(self, seen: Seen) -> bool:
@@ -53,7 +56,8 @@ class _Vendor(Provider):
         return self.wanted_key in {seen.headers.get("authorization", "").removeprefix("Bearer "), given}
 
     def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - only the list is asked for
-        listed = [{"id": name, "object": "model", "created": 1, "owned_by": "tests"} for name in self.models]
+        entry = {"object": "model", "created": 1, "owned_by": "tests", **self.facts}
+        listed = [{"id": name, **entry} for name in self.models]
         return Answer({"object": "list", "data": listed})
 
     def refuse(self, fault: Fault) -> Answer:  # noqa: ARG002 - only for a wrong key
@@ -71,8 +75,9 @@ class ScriptedModel(ProviderServer):
         otherwise: Step | None = None,
         models: Sequence[str] = ("scripted",),
         key: str = "sk-scripted",
+        facts: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        self._vendor = _Vendor(models, key)
+        self._vendor = _Vendor(models, key, facts)
         super().__init__(self._vendor)
         self.script: deque[Step] = deque(script)
         self.otherwise = otherwise

@@ -15,7 +15,7 @@ from qiusuo.chat.sessions.store import open_store
 from qiusuo.testing import Fault
 from qiusuo.web.chat import chat_extension
 from tests.support.chat_world import scripted
-from tests.support.scripted_model import Gate, Reply, ScriptedModel, Step
+from tests.support.scripted_model import Call, Gate, Reply, ScriptedModel, Step
 from tests.support.web_server import WebServer
 
 NOTES = {"zh": "Agent 模式下由 AI 自动决策搜索", "en": "In agent mode the AI decides when to search"}
@@ -167,6 +167,33 @@ class TestTurn:
             assert [turn["question"] for turn in it.show(session)["turns"]] == ["甲改"]
             assert "乙" not in it.model.requests[-1].prompt
             assert "甲改" in it.model.requests[-1].prompt
+
+    def test_sources_have_one_numbering_through_both_modes(self) -> None:
+        def other_pages(number: int, query: str) -> dict[str, str]:
+            url = f"https://other{number}.example.com/"
+            return {"title": f"{query} {number}", "url": url, "snippet": "…", "date": "2026-10-01"}
+
+        search = Reply.tools(Call("web_search", {"query": "乙"}))
+        with page(Reply.text("甲 [1]。"), search, Reply.text("乙 [6]，甲 [1]。"), search, Reply.text("乙 [6]。")) as it:
+            session = it.new(search=True)
+            it.ask(session, "甲")
+            assert it.change(session, mode="agent").status_code == 200
+            it.server.world["searxng"].provider.page = other_pages  # type: ignore[method-assign]
+            it.ask(session, "再查")
+            it.ask(session, "又问")
+            first, second, third = it.show(session)["turns"]
+        assert [source["number"] for source in first["sources"]] == [1, 2, 3, 4, 5]
+        assert [source["number"] for source in second["sources"]] == [6, 7, 8, 9, 10]
+        assert first["answer"] == "甲 [[1]](https://site1.example.com/page/1)。"
+        assert second["answer"].startswith(
+            "乙 [[6]](https://other1.example.com/)，甲 [[1]](https://site1.example.com/page/1)"
+        )
+        assert "### 第 1 轮：乙" in second["references"]
+        # The third is answered from the conversation's cache, and shows what it rests on all the same.
+        assert third["rounds"][0]["cached"]
+        assert third["rounds"][0]["ago"].endswith("秒前")
+        assert [source["number"] for source in third["sources"]] == [6, 7, 8, 9, 10]
+        assert third["references"].count("\n- ") == 5
 
     def test_search_down_the_answer_comes_with_a_notice(self) -> None:
         with page(Reply.text("凭记忆。"), timeout=0.5) as it:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 from typing import Final
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -115,10 +116,12 @@ class Chat:
         *,
         reader: PageReader | None = None,
         settings: Settings | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.service = service
         self.model = model
         self.settings = settings or service.settings
+        self._clock = clock
         self._own_reader = reader is None
         self._reader = reader or PageReader()
         # One set for all turns: what a plug-in opens for its tools may take a while.
@@ -151,6 +154,7 @@ class Chat:
             self.settings,
             self._reader,
             Material(ask.question, Language(language), recognised),
+            self._clock,
             tools=offered(self._tools) if agent else (),
         )
         return Turn(self, context)

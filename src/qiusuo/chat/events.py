@@ -18,6 +18,7 @@ from qiusuo.chat.notice import Notice, is_known
 from qiusuo.models import Attempt
 from qiusuo.text import detect_language
 from qiusuo.words import Fact, Language, language_of, said
+from qiusuo.words.ago import ago
 
 __all__ = [
     "SERVER_STOPPING",
@@ -99,7 +100,7 @@ class Round(Event):
 
     ``kind`` is the tool: ``web_search``, ``fetch_page``, one of a plug-in, or ``native``. ``query`` is the address of
     a page. ``numbers`` are those of its sources, ``attempts`` is the receipt, ``fact`` tells why it failed (``reason``
-    the same in English).
+    the same in English). ``age`` is how many seconds ago a cached search was made, where that is known.
     """
 
     type: ClassVar[str] = "round"
@@ -114,6 +115,7 @@ class Round(Event):
     ms: int = 0
     cached: bool = False
     stale: bool = False
+    age: int | None = None
     attempts: tuple[Attempt, ...] = ()
     fact: Fact | None = None
 
@@ -126,12 +128,17 @@ class Round(Event):
         """Return why it failed."""
         return self.fact.text(language) if self.fact else ""
 
+    def ago(self, language: Language = Language.ENGLISH) -> str:
+        """Return how long ago the search was made; empty where it is new, or nobody knows."""
+        return ago(self.age).text(language) if self.age is not None else ""
+
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the round in its JSON shape: facts for programs, and words in a language."""
         data = Event.to_dict(self, language)
         del data["fact"]
         data["attempts"] = [attempt.to_dict(language) for attempt in self.attempts]
-        return data | {"reason": self.why(language)} | (self.fact.to_dict() if self.fact else {})
+        words = {"reason": self.why(language), "ago": self.ago(language)}
+        return data | words | (self.fact.to_dict() if self.fact else {})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Round:

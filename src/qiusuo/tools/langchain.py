@@ -29,10 +29,10 @@ logger = logging.getLogger(__name__)
 
 @runtime_checkable
 class KeptResponses(Protocol):
-    """Remembers the searches of one conversation by their query."""
+    """Remembers the searches of one conversation by their query, for as long as they are good."""
 
     def get(self, query: str) -> SearchResponse | None:
-        """Return the response to a query that was asked before."""
+        """Return the response to a query that was asked before, with its ``age`` where that is known."""
 
     def put(self, query: str, response: SearchResponse) -> None:
         """Keep a response."""
@@ -47,7 +47,7 @@ def _arguments_problem(error: ValidationError) -> str:
 
 
 class SearchTool(BaseTool):
-    """``web_search`` for an agent: at most five numbered results with short snippets.
+    """``web_search`` for an agent: at most five numbered results (``SEARCH_MAX_RESULTS``: fewer) with short snippets.
 
     Give it the session's ``registry`` and the numbers run on over all searches of the session; with its ``cache`` no
     query is asked twice. ``engine`` names the one to ask instead of the usual order. The message's ``artifact`` is the
@@ -103,8 +103,12 @@ class SearchTool(BaseTool):
             self._keep(query, response)
         return response
 
+    @property
+    def _most(self) -> int:
+        return min(MAX_RESULTS, self.service.settings.max_results)
+
     def _options(self) -> SearchOptions:
-        return {"num_results": MAX_RESULTS, "user": self.user, "engine": self.engine}
+        return {"num_results": self._most, "user": self.user, "engine": self.engine}
 
     def _remembered(self, query: str) -> SearchResponse | None:
         response = self.cache.get(query.strip()) if self.cache is not None else None
@@ -114,20 +118,20 @@ class SearchTool(BaseTool):
         return replace(response, cached=True, search_time=0)
 
     def _keep(self, query: str, response: SearchResponse) -> None:
-        # What came from an old cache entry because all engines failed is asked for again.
-        if self.cache is not None and not response.stale:
+        # What came from a cache is as old as it is there; kept here once more it would seem new.
+        if self.cache is not None and not response.cached and not response.stale:
             self.cache.put(query.strip(), response)
 
     def shown(self, response: SearchResponse) -> tuple[str, dict[str, Any]]:
         """Return the results as numbered text, and the artifact."""
-        items = response.results[:MAX_RESULTS]
+        items = response.results[: self._most]
         if self.registry is None:
             numbers = list(range(1, len(items) + 1))
         else:
             with self._lock:
                 numbers = self.registry.add(response.query, items)
         text = results_text(
-            response, numbers=numbers, limit=MAX_RESULTS, snippet_length=self.service.settings.snippet_length
+            response, numbers=numbers, limit=self._most, snippet_length=self.service.settings.snippet_length
         )
         return text, {**response.to_dict(language_for({"query": response.query})), "numbers": numbers}
 

@@ -19,6 +19,7 @@ from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page
 from qiusuo.text import clean, detect_language, primary_language, truncate
 from qiusuo.words import Fact, Language, sentences
+from qiusuo.words.ago import ago
 
 _NUMBER = re.compile(r"[\[［【]\s*\^?([0-9０-９]{1,4})\s*[\]］】]")
 
@@ -45,9 +46,11 @@ def results_text(
     """Return results as numbered text, in Chinese and English headings, with today's date."""
     sources = numbered_sources(response.results[:limit], numbers, snippet_length=snippet_length)
     if not sources:
-        return f"没有找到与“{neutral(response.query)}”相关的结果。No results were found. 今天是 {today()}。"
+        nothing = f"没有找到与“{neutral(response.query)}”相关的结果。No results were found. 今天是 {today()}。"
+        return "\n".join([nothing, *_aged(response)])
     entries = [_entry(source) for source in sources]
     notes = ["（来自较早的缓存，可能已过时 / from an older cache entry）"] if response.stale else []
+    notes += _aged(response)
     head = f"“{neutral(response.query)}”的搜索结果（今天是 {today()}）。引用时请用 [编号]。Cite sources as [number]."
     return "\n".join([head, *notes, untrusted("\n".join(entries))])
 
@@ -110,6 +113,14 @@ def one_line(text: str) -> str:
 def today() -> str:
     """Return today's date."""
     return datetime.now(UTC).astimezone().date().isoformat()
+
+
+def _aged(response: SearchResponse) -> list[str]:
+    """Say how old an answer of a cache is, so that nobody takes it for today's news."""
+    if response.age is None:
+        return []
+    when = ago(response.age)
+    return [f"（缓存的结果，搜索于{when.text(Language.CHINESE)} / cached, searched {when.text(Language.ENGLISH)}）"]
 
 
 def _numbered(number: int, item: SearchResultItem, snippet_length: int | None) -> NumberedSource:

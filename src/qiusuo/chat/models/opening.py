@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from qiusuo.chat.models.clients import Built, close_all
 from qiusuo.chat.models.model_errors import translated
 from qiusuo.chat.models.native import CAPABILITIES
 from qiusuo.chat.models.port import Model, ModelInfo
+from qiusuo.chat.models.room import AskedRoom, may_be_asked
 from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
@@ -81,15 +83,24 @@ class RemoteModel:
         self._choice = choice
         self._settings = settings
         self._clients: PerLoop[Built] = PerLoop(lambda: Built(self._build), Built.aclose)
+        asks = settings.model_context is None and may_be_asked(choice)
+        self.room = AskedRoom(choice, self._takes) if asks else None
 
     def __repr__(self) -> str:
         return f"RemoteModel({self.info.name!r})"
 
     async def chat_model(self) -> BaseChatModel:
+        if self.room is not None:
+            self.room.wonder()
         return await self._clients.get().chat()
 
     async def aclose(self) -> None:
+        if self.room is not None:
+            await self.room.aclose()
         await close_all(self._clients)
+
+    def _takes(self, tokens: int) -> None:
+        self.info = replace(self.info, context_tokens=tokens)
 
     def _build(self) -> BaseChatModel:
         try:

@@ -32,7 +32,9 @@ class ModelInfo:
 class Model(Protocol):
     """A chat model that is ready to be used. Shared by all turns; raises the ModelError tree only."""
 
-    info: ModelInfo
+    @property
+    def info(self) -> ModelInfo:
+        """What is known of it by now."""
 
     async def chat_model(self) -> BaseChatModel:
         """Return the LangChain model (loads or starts it on first use)."""

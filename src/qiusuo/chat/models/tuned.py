@@ -9,7 +9,7 @@ from typing import Any, Final
 from langchain_core.language_models import BaseChatModel
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.models.port import Model
+from qiusuo.chat.models.port import Model, ModelInfo
 
 # By what names the packages of the providers know them.
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
@@ -27,9 +27,13 @@ class TunedModel:
     """
 
     def __init__(self, model: Model, wishes: Mapping[str, Any]) -> None:
-        self.info = model.info
         self._model = model
         self._wishes = wishes
+
+    @property
+    def info(self) -> ModelInfo:
+        """What is known of the model by now."""
+        return self._model.info
 
     async def chat_model(self) -> BaseChatModel:
         chat = await self._model.chat_model()

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.sessions.older import without_own_numbers
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.models import SearchResponse
@@ -20,6 +21,7 @@ from qiusuo.words import Fact, Language
 CACHE_ENTRIES: Final = 20
 MAX_TITLE: Final = 200
 MAX_RESULTS: Final = 5
+_ONE_NUMBERING: Final = "conversation"
 AGENT_NOTE: Final = Fact("session.agent_decides")
 
 
@@ -110,22 +112,32 @@ _ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], Fact]]] = {
 }
 
 
+class KeptSearch(NamedTuple):
+    """A response and when it was searched for, in seconds since the epoch."""
+
+    response: SearchResponse
+    at: float
+
+
 class SessionCache:
-    """The agent's searches of one conversation: query text to response, the 20 used last."""
+    """The agent's searches of one conversation by their query, the 20 used last.
 
-    def __init__(self, entries: dict[str, SearchResponse] | None = None) -> None:
-        self._entries: OrderedDict[str, SearchResponse] = OrderedDict(entries or {})
+    How long one is good is not decided here (``chat/turns/recent.py``).
+    """
 
-    def get(self, query: str) -> SearchResponse | None:
-        """Return the response to a query that was asked before in this conversation."""
-        response = self._entries.get(query)
-        if response is not None:
+    def __init__(self, entries: dict[str, KeptSearch] | None = None) -> None:
+        self._entries: OrderedDict[str, KeptSearch] = OrderedDict(entries or {})
+
+    def get(self, query: str) -> KeptSearch | None:
+        """Return what is kept of a query that was asked before in this conversation, however old."""
+        kept = self._entries.get(query)
+        if kept is not None:
             self._entries.move_to_end(query)
-        return response
+        return kept
 
-    def put(self, query: str, response: SearchResponse) -> None:
+    def put(self, query: str, response: SearchResponse, at: float) -> None:
         """Keep a response; the one used longest ago makes room."""
-        self._entries[query] = response
+        self._entries[query] = KeptSearch(response, at)
         self._entries.move_to_end(query)
         while len(self._entries) > CACHE_ENTRIES:
             self._entries.popitem(last=False)
@@ -135,12 +147,15 @@ class SessionCache:
 
     def to_dict(self) -> list[Any]:
         """Return the entries in their JSON shape, the one used last at the end."""
-        return [[query, response.to_dict()] for query, response in self._entries.items()]
+        return [[query, kept.response.to_dict(), kept.at] for query, kept in self._entries.items()]
 
     @classmethod
     def from_dict(cls, data: list[Any]) -> SessionCache:
-        """Rebuild a cache from ``to_dict``."""
-        return cls({query: SearchResponse.from_dict(response, read_details) for query, response in data})
+        """Rebuild a cache from ``to_dict``; an entry of before times were kept may be of any age and is left out."""
+        timed = [entry for entry in data if len(entry) == 3]  # noqa: PLR2004 - query, response, time
+        return cls(
+            {query: KeptSearch(SearchResponse.from_dict(response, read_details), at) for query, response, at in timed}
+        )
 
 
 @dataclass(slots=True)
@@ -148,8 +163,8 @@ class Memory:
     """What a conversation remembers beside its turns.
 
     ``messages`` is what the model was sent and said so far, in LangChain's JSON shape: only ever appended to, so that
-    providers recognise the beginning (prefix caches). ``registry`` numbers the agent's sources, ``cache`` has its
-    searches. ``starts`` says for each turn, by its id, where its messages begin.
+    providers recognise the beginning (prefix caches). ``registry`` numbers the sources of all turns, ``cache`` has the
+    agent's searches. ``starts`` says for each turn, by its id, where its messages begin.
     """
 
     messages: list[dict[str, Any]] = field(default_factory=list)
@@ -162,6 +177,7 @@ class Memory:
         return {
             "messages": self.messages,
             "starts": self.starts,
+            "numbering": _ONE_NUMBERING,
             "registry": self.registry.to_dict(),
             "cache": self.cache.to_dict(),
         }
@@ -169,9 +185,10 @@ class Memory:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Memory:
         """Rebuild a memory from ``to_dict``."""
+        messages, starts = data["messages"], data.get("starts", {})
         return cls(
-            messages=data["messages"],
-            starts=data.get("starts", {}),
+            messages=messages if data.get("numbering") == _ONE_NUMBERING else without_own_numbers(messages, starts),
+            starts=starts,
             registry=CitationRegistry.from_dict(data["registry"]),
             cache=SessionCache.from_dict(data["cache"]),
         )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from qiusuo.chat.events import Notice, RoundState, TurnRecord, TurnState, fold
-from qiusuo.chat.sessions.session import Memory, Mode, Progress
+from qiusuo.chat.sessions.session import Memory, Progress
 from qiusuo.chat.sessions.store_schema import pieces, storable, turns
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
@@ -75,8 +75,7 @@ def bury(connection: Connection, session: str, turn: str, memory: Memory) -> Non
     if data is None:
         return
     record = with_pieces(connection, session, TurnRecord.from_dict(data))
-    if record.mode == Mode.AGENT:
-        memory.registry = _with_sources_of(record, memory.registry)
+    memory.registry = _with_sources_of(record, memory.registry)
     give_up(record)
     save(connection, session, record)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForToolRun
 from langchain_core.tools import BaseTool, ToolException
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.material import Remark
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
+from qiusuo.chat.turns.recent import RecentSearches
 from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,
@@ -75,6 +77,7 @@ class AgentSearch(SearchTool):
         except Exception as error:
             raise self.desk.failed(number, self.name, query, _known(error, self.name)) from error
         text, artifact = self.shown(response)
+        context.sources.note(artifact["numbers"], response.results)
         journal.end_round(number, self.name, response, artifact["numbers"])
         length = context.settings.snippet_length
         context.material.found(numbered_sources(response.results, artifact["numbers"], snippet_length=length))
@@ -100,7 +103,7 @@ class AgentSpecTool(SpecTool):
             output = await self.spec.run(arguments, self.user)
         except Exception as error:
             raise self.desk.failed(number, self.name, subject, _known(error, self.name)) from error
-        numbers = context.memory.registry.add(subject, output.sources)
+        numbers = context.sources.add(subject, output.sources)
         response = SearchResponse(subject, output.sources, output.engine, search_time=output.search_time)
         journal.end_round(number, self.name, response, numbers)
         context.material.found(numbered_sources(output.sources, numbers))
@@ -110,6 +113,14 @@ class AgentSpecTool(SpecTool):
             context.pages[read] = document
             journal.page_was_read(source.url)
         return output.with_numbers(numbers), output.data
+
+
+def is_empty_search(tool: BaseTool | None, arguments: Mapping[str, Any]) -> bool:
+    """Tell whether a call asks a search for nothing."""
+    schema = tool.args_schema if isinstance(tool, AgentSearch | AgentSpecTool) else None
+    field = schema.model_fields.get("query") if isinstance(schema, type) and issubclass(schema, BaseModel) else None
+    words = arguments.get("query")
+    return field is not None and field.is_required() and not (isinstance(words, str) and words.strip())
 
 
 def _known(error: Exception, tool: str) -> SearchError:
@@ -131,7 +142,7 @@ async def tools_for(desk: Desk) -> tuple[list[BaseTool], SearchDisabled | None]:
             AgentSearch(
                 service=context.service,
                 registry=context.memory.registry,
-                cache=context.memory.cache,
+                cache=RecentSearches(context.memory.cache, context.settings, context.clock, engine=ask.settings.engine),
                 engine=ask.settings.engine,
                 user=ask.user,
                 desk=desk,

@@ -9,22 +9,26 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from langchain.agents import create_agent
-from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import AgentMiddleware, ModelRequest, ModelResponse, ToolCallRequest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.types import Command
 
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.agent_tools import Desk, tools_for
+from qiusuo.chat.turns.agent_tools import Desk, is_empty_search, tools_for
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, Direction, finish_of
 from qiusuo.chat.turns.history import as_words, message_tokens, remember
 from qiusuo.chat.turns.notices import notice, search_notice
 from qiusuo.chat.turns.thinking import whole
 from qiusuo.tools.specs import disabled_text
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
 _CALLS_AT_ONCE: Final = 5
+_CALLS_ANSWERED: Final = 50
+"""A model that calls without end is not answered to each."""
 
 
 async def agent_turn(context: Context) -> None:
@@ -40,7 +44,6 @@ async def agent_turn(context: Context) -> None:
     system = prompts.agent_system(context.language, disabled=disabled_text(off, context.language) if off else "")
     question = prompts.with_date(context.ask.question, context.language)
     rules, *history = context.prompt(system, question, tools=tools)
-    since = len(context.memory.registry.rounds)
     agent = create_agent(chat_model, tools, system_prompt=rules.text, middleware=[loop])
     limit = 4 * context.settings.agent_rounds + 10  # each round takes two steps; the cap is ours, not the graph's
     start: Any = {"messages": history}
@@ -48,15 +51,8 @@ async def agent_turn(context: Context) -> None:
     new: list[BaseMessage] = state["messages"][len(history) :]
     last = new[-1]
     remember(context.memory, context.ask.id, [HumanMessage(question), *new])
-    registry = context.memory.registry
-    await conclude(
-        context.journal,
-        loop.raw,
-        registry.processor(),
-        pages=context.pages,
-        references=lambda raw, heading: registry.references(raw, heading, since=since),
-        finish=finish_of(last) if isinstance(last, AIMessage) else "stop",
-    )
+    finish = finish_of(last) if isinstance(last, AIMessage) else "stop"
+    await conclude(context.journal, loop.raw, context.sources, pages=context.pages, finish=finish, by_round=True)
 
 
 class AgentLoop(AgentMiddleware[Any, Any, Any]):
@@ -67,6 +63,7 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         self._context = desk.context
         self._desk = desk
         self._rounds = 0
+        self._too_many: set[str | None] = set()
         self._messages: list[MessageText] = []
 
     @property
@@ -97,6 +94,22 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
             self._rounds += 1
         return ModelResponse(result=[message])
 
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        call, language = request.tool_call, self._context.language
+        why = ""
+        if call["id"] in self._too_many:
+            why = prompts.NOT_RUN[language].format(most=_CALLS_AT_ONCE)
+        elif is_empty_search(request.tool, call["args"]):
+            self._context.journal.notice(notice("empty_query"))
+            why = prompts.EMPTY_QUERY[language]
+        if not why:
+            return await handler(request)
+        return ToolMessage(why, tool_call_id=str(call["id"]), name=call["name"], status="error")
+
     def _usable(self, tools: Sequence[BaseTool | dict[str, Any]]) -> list[BaseTool]:
         known = [tool for tool in tools if isinstance(tool, BaseTool)]
         return [tool for tool in known if tool.name != "web_search" or not self._desk.down]
@@ -108,7 +121,7 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         # Recognised even where no tool may be called any more, so that no reader sees the JSON of one.
         names = [tool.name for tool in request.tools if isinstance(tool, BaseTool)]
         lead = "\n\n" if any(text.raw for text in self._messages) else ""
-        text = MessageText(context.journal, context.memory.registry.processor(), names, lead=lead)
+        text = MessageText(context.journal, context.sources.known, names, lead=lead)
         self._messages.append(text)
         model: Any = request.model
         if tools:
@@ -117,8 +130,12 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         message = await context.say(model, messages, text)
         if not tools:
             return AIMessage(message.text, response_metadata=message.response_metadata)
-        calls = [*message.tool_calls, *_repaired(message, names)][:_CALLS_AT_ONCE]
-        calls = _sound(calls, messages)
+        asked = [*message.tool_calls, *_repaired(message, names)]
+        calls = _sound(asked[:_CALLS_ANSWERED], messages)
+        if len(asked) > _CALLS_AT_ONCE:
+            self._too_many.update(call["id"] for call in calls[_CALLS_AT_ONCE:])
+            capped = Fact("notice.calls_capped", asked=len(asked), most=_CALLS_AT_ONCE)
+            context.journal.notice(notice(capped))
         return AIMessage(message.text, tool_calls=calls, response_metadata=message.response_metadata)
 
 
@@ -140,10 +157,13 @@ def _repaired(message: AIMessage, tools: Sequence[str]) -> list[ToolCall]:
     calls = []
     for broken in message.invalid_tool_calls:
         name, words = broken.get("name"), (broken.get("args") or "").strip()
-        if name not in tools or not words:
+        if not name:
             continue
-        logger.info("arguments of %s are no JSON; taken as its query", name)
-        calls.append(ToolCall(name=str(name), args=_loosely(words), id=broken.get("id"), type="tool_call"))
+        if name in tools:
+            logger.info("arguments of %s are no JSON; taken as its query", name)
+        # Of a tool that there is not, the model is told so, whatever the arguments are.
+        arguments = _loosely(words) if name in tools and words else {}
+        calls.append(ToolCall(name=name, args=arguments, id=broken.get("id"), type="tool_call"))
     return calls
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessageChunk, ToolCall
 from qiusuo.chat.events import Check, Done, Stage, TurnState
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.sourcing import TurnSources
 from qiusuo.chat.turns.text_calls import CallFilter
 from qiusuo.chat.turns.thinking import ThinkFilter, WholeCharacters, has_thought_apart
 from qiusuo.citations.checking.additions import add_citations
@@ -129,26 +130,30 @@ class MessageText:
 async def conclude(
     journal: Journal,
     raw: str,
-    processor: CitationProcessor,
+    sources: TurnSources,
     *,
     pages: Mapping[int, str],
-    references: Callable[[str, str], str],
     finish: str,
+    by_round: bool = False,
 ) -> None:
     """Check the answer against its sources, and end the turn.
 
-    ``references`` makes the list below the answer out of the answer and the list's heading.
+    ``by_round``: the list below the answer has all that was found, search by search, not only what is cited.
 
     Raises:
         ModelBroken: the model has said nothing.
     """
     if not raw.strip():
         raise ModelBroken(Fact("llm.empty"))
-    heading = Fact("turn.references").text(journal.language)
+    heading, language, record = Fact("turn.references").text(journal.language), journal.language, journal.record
+
+    def listed(cited: Sequence[int]) -> str:
+        if by_round:
+            return sources.list_by_round(cited, heading, record.rounds, language)
+        return sources.cited_list(cited, heading)
+
     # In a thread: a long answer takes many milliseconds, in which other conversations must not stand still.
-    found = await asyncio.to_thread(
-        _analysed, raw, journal.record.answer, processor, pages, lambda text: references(text, heading)
-    )
+    found = await asyncio.to_thread(_analysed, raw, record.answer, sources, pages, listed)
     if found.added:
         journal.notice(notice("citations_added"))
     if found.report is not None:
@@ -170,14 +175,16 @@ class _Analysis:
 def _analysed(
     raw: str,
     answer: str,
-    processor: CitationProcessor,
+    sources: TurnSources,
     pages: Mapping[int, str],
-    references: Callable[[str], str],
+    listed: Callable[[Sequence[int]], str],
 ) -> _Analysis:
+    processor, found = sources.known, sources.found
     cited = processor.analyse(raw).used
     added: tuple[dict[str, Any], ...] = ()
-    if processor.sources and not cited:
-        better = add_citations(raw, processor, pages)
+    # Only of what this turn has found: an answer without a search rests on none, however much it resembles one.
+    if found.sources and not cited:
+        better = add_citations(raw, found, pages)
         if better.added:
             raw, answer = better.text, better.markdown
             added = tuple(each.to_dict() for each in better.added)
@@ -185,4 +192,4 @@ def _analysed(
     if not cited:
         return _Analysis(answer)
     report = check_support(raw, processor, pages).to_dict()
-    return _Analysis(answer, cited, added, report, references(raw))
+    return _Analysis(answer, cited, added, report, listed(cited))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from langchain_core.messages import AIMessage, HumanMessage
 
@@ -15,7 +15,6 @@ from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, finish_of
 from qiusuo.chat.turns.history import estimate_tokens, remember
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
-from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
@@ -29,11 +28,17 @@ _WHOLE_CHARS: Final = 1500
 
 async def chat_turn(context: Context) -> None:
     """Answer one question in chat mode."""
-    response = await search_for(context) if context.ask.settings.search else None
-    await answer_from(context, response)
+    await answer_from(context, await search_for(context) if context.ask.settings.search else None)
 
 
-async def search_for(context: Context) -> SearchResponse | SearchError:
+class Found(NamedTuple):
+    """What a search has brought for the prompt, and the numbers of its results."""
+
+    response: SearchResponse
+    numbers: list[int]
+
+
+async def search_for(context: Context) -> Found | SearchError:
     """Search with the user's own words; a failure is told to the reader and returned.
 
     What comes back has only the results that the model is going to see: nothing else can be a source of its answer.
@@ -55,7 +60,7 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
         _tell_remarks(context, error)
         return error
     response = replace(response, results=_fitting(context, response))
-    numbers = CitationProcessor(response.results).numbers
+    numbers = context.sources.add(query, response.results)
     journal.end_round(number, "web_search", response, numbers)
     context.material.found(
         numbered_sources(response.results, numbers, snippet_length=_snippet_length(context, response))
@@ -63,33 +68,25 @@ async def search_for(context: Context) -> SearchResponse | SearchError:
     _tell_remarks(context, response)
     if response.stale:
         journal.notice(notice("search_stale", "warning"))
-    return response
+    return Found(response, numbers)
 
 
-async def answer_from(context: Context, response: SearchResponse | SearchError | None) -> None:
+async def answer_from(context: Context, found: Found | SearchError | None) -> None:
     """Let the model answer from what was found, and end the turn."""
     question, language = context.ask.question, context.language
-    match response:
+    match found:
         case None:
             text = prompts.with_date(question, language)
-        case SearchResponse():
-            text = _injected(context, response, len(response.results))
+        case Found(response, numbers):
+            text = _injected(context, response, numbers)
         case _:
             text = prompts.after_failure(question, language, remark=context.material.told())
-    processor = CitationProcessor(response.results if isinstance(response, SearchResponse) else ())
-    message_text = MessageText(context.journal, processor)
+    message_text = MessageText(context.journal, context.sources.known)
     chat_model = await context.model.chat_model()
     messages = context.prompt(prompts.chat_system(language), text)
     message = await context.say(chat_model, messages, message_text)
     remember(context.memory, context.ask.id, [HumanMessage(text), AIMessage(message.text)])
-    await conclude(
-        context.journal,
-        message_text.raw,
-        processor,
-        pages=context.pages,
-        references=processor.references,
-        finish=finish_of(message),
-    )
+    await conclude(context.journal, message_text.raw, context.sources, pages=context.pages, finish=finish_of(message))
 
 
 def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultItem, ...]:
@@ -97,19 +94,23 @@ def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultIt
     question = context.ask.question
     fixed = context.fixed_tokens(prompts.chat_system(context.language), question)
     budget = context.injection_budget(fixed) + estimate_tokens(question)
-    wanted = context.wanted if context.quotes_whole(response.provider) else context.ask.settings.results
+    wanted = context.wanted if context.quotes_whole(response.provider) else context.most_results
     most = min(wanted, len(response.results))
-    fitting = (limit for limit in range(most, 1, -1) if estimate_tokens(_injected(context, response, limit)) <= budget)
+    fitting = (
+        limit
+        for limit in range(most, 1, -1)
+        if estimate_tokens(_injected(context, response, range(1, limit + 1))) <= budget
+    )
     return response.results[: next(fitting, 1)]
 
 
-def _injected(context: Context, response: SearchResponse, limit: int) -> str:
-    """Return the question with so many results before it."""
+def _injected(context: Context, response: SearchResponse, numbers: Sequence[int]) -> str:
+    """Return the question with as many results before it as there are numbers."""
     return prompts.with_results(
         context.ask.question,
         response,
         context.language,
-        limit=limit,
+        numbers=numbers,
         snippet_length=_snippet_length(context, response),
         remark=context.material.told(context.remarks_of(response.attempts)),
     )

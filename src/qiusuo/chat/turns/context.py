@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -24,6 +24,7 @@ from qiusuo.chat.turns.answer import MessageText
 from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice, remark_notice
+from qiusuo.chat.turns.sourcing import TurnSources
 from qiusuo.config import Settings
 from qiusuo.errors import ContextOverflow
 from qiusuo.models import Attempt, SearchResponse
@@ -62,8 +63,8 @@ class Ask:
 class Context:
     """The parts that a turn works with.
 
-    ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read, by source number. ``found`` is a
-    search that was made before it was clear whose turn it is to search.
+    ``sources`` is what it has found. ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read,
+    by source number. ``found`` is a search that was made before it was clear whose turn it is to search.
     """
 
     ask: Ask
@@ -74,10 +75,15 @@ class Context:
     settings: Settings
     reader: PageReader
     material: Material
+    clock: Callable[[], float]
     tools: Sequence[ToolSpec] = ()
     pages: dict[int, str] = field(default_factory=dict)
     found: SearchResponse | None = None
     stopped: bool = False
+    sources: TurnSources = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sources = TurnSources(self.memory.registry)
 
     @property
     def recognised(self) -> Recognised | None:
@@ -100,9 +106,14 @@ class Context:
             self.journal.notice(remark_notice(heading, notes, "info" if found else "warning"))
 
     @property
+    def most_results(self) -> int:
+        """How many results of the web go before the question."""
+        return min(self.ask.settings.results, self.settings.max_results)
+
+    @property
     def wanted(self) -> int:
-        """How many results are asked for."""
-        usual = self.ask.settings.results
+        """How many results are asked for. A question that names articles gets these, however many."""
+        usual = self.most_results
         return max(usual, self.recognised.wanted) if self.recognised is not None else usual
 
     def quotes_whole(self, engine: str) -> bool:

@@ -119,6 +119,7 @@ class Journal:
                 ms=response.search_time,
                 cached=response.cached,
                 stale=response.stale,
+                age=response.age,
                 attempts=response.attempts,
             )
         )

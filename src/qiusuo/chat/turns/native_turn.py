@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import aclosing
-from functools import partial
 
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
@@ -18,7 +17,6 @@ from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.chat.turns.notices import notice, reason_of
 from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.citations.linking.references import Reference
-from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import ModelError
 from qiusuo.models import SearchResponse, SearchResultItem
 
@@ -29,12 +27,9 @@ _KIND = "native"
 
 async def native_turn(context: Context, native: NativeSearch) -> bool:
     """Answer with the model's own search; False: it failed before it said anything, and the next provider is due."""
-    agent = context.ask.settings.mode is Mode.AGENT
-    registry = context.memory.registry if agent else CitationRegistry()
-    since = len(registry.rounds)
     question = prompts.with_date(context.ask.question, context.language)
     text = MessageText(context.journal, CitationProcessor())
-    rounds = NativeRounds(context, native, registry)
+    rounds = NativeRounds(context, native)
     chat_model = await context.model.chat_model()
     messages = context.prompt(prompts.chat_system(context.language), question)
     context.journal.status(Stage.THINKING)
@@ -63,15 +58,14 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
     # The numbers of the conversation stand in the linked text; the model's own words have those of the provider.
     answer = context.journal.record.answer
     remember(context.memory, context.ask.id, [HumanMessage(question), AIMessage(without_links(answer))])
-    processor = registry.processor()
     facts = last.response_metadata if last else {}
     await conclude(
         context.journal,
         answer,
-        processor,
+        context.sources,
         pages=context.pages,
-        references=partial(registry.references, since=since) if agent else processor.references,
         finish=finish_of(AIMessage("", response_metadata=TOO_LONG if text.full else facts)),
+        by_round=context.ask.settings.mode is Mode.AGENT,
     )
     return True
 
@@ -79,10 +73,9 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
 class NativeRounds:
     """The searches that a model makes by itself, as rounds: each query begins one, sources belong to the last."""
 
-    def __init__(self, context: Context, native: NativeSearch, registry: CitationRegistry) -> None:
+    def __init__(self, context: Context, native: NativeSearch) -> None:
         self._context = context
         self._provider = native.provider
-        self._registry = registry
         self._number = 0
         self._query = ""
         self._items: list[SearchResultItem] = []
@@ -105,10 +98,10 @@ class NativeRounds:
             self._begin(self._context.ask.question)
         item = SearchResultItem(source.title, source.url, source.cited_text, engines=(self._provider,))
         self._items.append(item)
-        number = self._registry.number(item)
-        self._context.journal.sources(self._number, [(number, item)])
+        reference = self._context.sources.one(item)
+        self._context.journal.sources(self._number, [(reference.number, item)])
         local = len(self._known) + 1
-        self._known[local] = Reference.of(number, item)
+        self._known[local] = reference
         return local, self._known[local]
 
     def close(self) -> None:
@@ -116,7 +109,7 @@ class NativeRounds:
         if not self._number:
             return
         response = SearchResponse(self._query, tuple(self._items), _KIND)
-        numbers = self._registry.add(self._query, self._items)
+        numbers = self._context.sources.add(self._query, self._items)
         self._context.journal.end_round(self._number, _KIND, response, numbers)
         self._number, self._items = 0, []
 

@@ -10,6 +10,7 @@ from qiusuo.chat.events import Notice
 from qiusuo.errors import (
     AllEnginesFailed,
     ContextOverflow,
+    InvalidQuery,
     ModelAuthFailed,
     ModelBroken,
     ModelError,
@@ -119,6 +120,8 @@ def search_code(error: SearchError) -> str:
             return "user_rate_limited"
         case PageError():
             return "page_failed"
+        case InvalidQuery():
+            return "query_unusable"
         case _ if _misconfigured(error):
             return "search_misconfigured"
     decisive = _decisive(error)

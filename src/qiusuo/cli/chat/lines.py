@@ -66,7 +66,7 @@ def round_line(event: Round, words: ChatWords) -> str:
         case _:
             parts.append(words("round_empty"))
     if event.cached:
-        parts.append(words("cached_short"))
+        parts.append(" ".join(filter(None, (words("cached_short"), event.ago(words.language)))))
     query = truncate(visible(event.query), _SHOWN_QUERY)
     why = event.why(words.language)
     reason = f" — {visible(why)}" if event.state is RoundState.FAILED and why else ""

@@ -51,6 +51,7 @@
  * @property {number} ms
  * @property {boolean} cached
  * @property {boolean} stale
+ * @property {string} [ago] how long ago a cached search was made, in words
  * @property {Attempt[]} attempts
  * @property {string} reason
  * @property {number} [since] when this page saw it begin (milliseconds)

@@ -64,7 +64,7 @@ function outcome(round, state) {
     case "stopped":
       return listed(engine, t("stopped"));
     case "empty":
-      return listed(engine, t("foundNothing"));
+      return listed(engine, t("foundNothing"), mark(round));
     default:
       return listed(engine, page ? t("pageReadFailed") : t("searchFailed"));
   }
@@ -78,7 +78,7 @@ function expected() {
 
 /** @param {Round} round */
 function mark(round) {
-  return round.stale ? t("stale") : round.cached ? t("cached") : "";
+  return round.stale ? t("stale") : round.cached ? listed(t("cached"), round.ago) : "";
 }
 
 /** @param {{since: number}} props */
