@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Done, Notice, Round, Sources, TurnState
 from qiusuo.chat.models.opening import model_from
@@ -91,16 +93,18 @@ class TestNativeFirst:
             await it.ask("上海天气如何", ChatSettings(search=True, engine="searxng"))
             assert it.requests() == 1
 
-    async def test_agent_numbers_run_on(self) -> None:
+    @pytest.mark.parametrize("settings", [SEARCH, AGENT], ids=["chat", "agent"])
+    async def test_numbers_run_on(self, settings: ChatSettings) -> None:
         other = "https://news.example.com/a"
         marker = f"([news]({other}))"
         second = responses(Searched("新闻", (other,)), said("新闻。 ", marker, Annotation(other, "新闻", marker)))
         async with world(ANSWER, second) as it:
-            await it.ask("上海天气如何", AGENT)
-            heard = await it.ask("有什么新闻", AGENT)
+            await it.ask("上海天气如何", settings)
+            heard = await it.ask("有什么新闻", settings)
             assert "[[2]](https://news.example.com/a)" in heard.done.answer
             assert heard.done.cited == (2,)
-            assert "### 第 1 轮：新闻" in heard.done.references
+            assert f"- [[2]]({other})" in heard.done.references
+            assert ("### 第 1 轮：新闻" in heard.done.references) == (settings is AGENT)
 
     async def test_the_conversation_goes_on(self) -> None:
         async with world(ANSWER, ANSWER) as it:

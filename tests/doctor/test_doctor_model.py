@@ -12,12 +12,13 @@ from qiusuo.doctor import Finding, Level, examine
 from qiusuo.words import Language
 from tests.support.scripted_model import ScriptedModel
 
+ASSUMED = "model.room_assumed"
 KEY = "sk-very-secret-0123456789"
 
 
 async def diagnose(*, quick: bool = False, **settings: Any) -> Finding:
     found = await examine(Settings.load(**settings), quick=quick)
-    (one,) = [finding for finding in found if finding.code.startswith("model.")]
+    (one,) = [finding for finding in found if finding.code.startswith("model.") and finding.code != ASSUMED]
     for language in Language:
         assert one.wording(language).what
         assert KEY not in str(one.to_dict(language))
@@ -41,6 +42,20 @@ class TestModel:
             assert (found.code, found.level) == ("model.ok", Level.OK)
             assert (await diagnose(quick=True, **of(server))).code == "model.ok"  # this machine may be asked
             assert server.requests == []  # no token is spent
+
+    @pytest.mark.parametrize(
+        ("facts", "settings", "assumed"),
+        [({}, {}, [8192]), ({"max_model_len": 32_768}, {}, []), ({}, {"model_context": 16_000}, [])],
+        ids=["silent", "told", "set"],
+    )
+    async def test_it_says_which_length_is_assumed(
+        self, facts: dict[str, int], settings: dict[str, Any], assumed: list[int]
+    ) -> None:
+        with ScriptedModel(models=["m"], facts=facts) as server:
+            found = await examine(Settings.load(**of(server, "vllm:m"), **settings), quick=False)
+        notes = [finding for finding in found if finding.code == ASSUMED]
+        assert [finding.values["tokens"] for finding in notes] == assumed
+        assert all("QIUSUO_MODEL_CONTEXT" in finding.wording().fix for finding in notes)
 
     async def test_not_loaded_in_ollama(self) -> None:
         with ScriptedModel(models=["llama3:latest"]) as server:

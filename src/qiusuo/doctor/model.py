@@ -9,6 +9,7 @@ import shlex
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from qiusuo.chat.models.room import asked_room, may_be_asked
 from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
@@ -41,7 +42,12 @@ async def check_model(context: Examination) -> list[Finding]:
     near = is_loopback(urlsplit(choice.base_url).hostname or "")
     if choice.vendor is None or (context.quick and not near):  # only LangChain knows the address, or it is outside
         return [Finding("model.not_asked", Level.NOTE, {"label": choice.label})]
-    return [await _examine(choice, _QUICK_TIMEOUT if context.quick else ASK_TIMEOUT)]
+    found = await _examine(choice, _QUICK_TIMEOUT if context.quick else ASK_TIMEOUT)
+    # In a hurry nobody asks for more than whether it works.
+    guessed = found.level is Level.OK and settings.model_context is None and not context.quick
+    if guessed and may_be_asked(choice) and await asked_room(choice) is None:
+        return [found, Finding("model.room_assumed", Level.NOTE, {"label": choice.label, "tokens": choice.context})]
+    return [found]
 
 
 async def _examine(choice: ModelChoice, timeout: float) -> Finding:
