@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,9 @@ __all__ = ["browser", "postgres"]  # fixtures: one browser, one PostgreSQL for t
 
 # Where it is set, every program that a test starts would compile all that it imports anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Commands that are advised are told by their name alone, as where the environment is active.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
 
 # A machine under load is slow, not wrong.
 settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])

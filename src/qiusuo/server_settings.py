@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
@@ -38,6 +38,12 @@ class ServerSettings(BaseModel):
         None,
         description="Host names by which the server may be called besides localhost, for instance behind a proxy. "
         "Unset: none while it listens on loopback, any otherwise.",
+    )
+    log: Literal["text", "json"] = Field(
+        "text", description="How `qiusuo serve` and `qiusuo mcp` log: lines of text, or one JSON object per line."
+    )
+    log_queries: bool = Field(
+        False, description="Log also what people search for and what providers say. Unset: codes and values of ours."
     )
     max_connections: int = Field(
         4096,

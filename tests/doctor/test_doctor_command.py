@@ -81,7 +81,7 @@ class TestCommand:
         code, output = self.run()
         assert code == 3
         assert "没有开启 JSON 接口" in output
-        assert "$ qiusuo doctor --fix --settings-file /path/to/settings.yml" in output
+        assert "$ qiusuo doctor --fix\n" in output
         assert "docs/troubleshooting.zh-CN.md#searxng-json-off" in output
 
     def test_fix(self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer, tmp_path: Path) -> None:

@@ -6,16 +6,20 @@ import asyncio
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from qiusuo import plugins
 from qiusuo.browser.locate import find_chrome
+from qiusuo.commands import at_hand, for_systemd
 from qiusuo.config import Settings, variable_name
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
+from qiusuo.kit.process import port_is_free
+from qiusuo.server_settings import is_loopback
 from qiusuo.storage.redis import SharedState, SharedStateGone
 from qiusuo.validation import problem_of
 from qiusuo.words import Fact
@@ -24,6 +28,7 @@ GOOGLE: Final = "google"
 # This version was not there earlier, so a clock that says so is wrong.
 EARLIEST: Final = datetime(2026, 8, 1, tzinfo=UTC)
 MAX_SKEW_SECONDS: Final = 300
+REDIS_PORT: Final = 6379
 
 
 async def check_settings(context: Examination) -> list[Finding]:
@@ -59,10 +64,19 @@ async def check_redis(context: Examination) -> list[Finding]:
         await shared.run(lambda redis: redis.ping())
     except SharedStateGone:
         values = {"address": address, "reason": Fact("redis.silent")}
-        return [Finding("redis.failed", Level.WARNING, values, ("redis-cli ping", "redis-server --daemonize yes"))]
+        return [Finding("redis.failed", Level.WARNING, values, _start_redis(secret.get_secret_value()))]
     finally:
         await shared.aclose()
     return [Finding("redis.ok", Level.OK, {"address": address})]
+
+
+def _start_redis(url: str) -> tuple[str, ...]:
+    """Return the command that starts a Redis here, where the address is of this machine and nobody listens there."""
+    parts = urlsplit(url)
+    port = parts.port or REDIS_PORT
+    if parts.scheme != "redis" or not is_loopback(parts.hostname or "localhost") or not port_is_free(port):
+        return ()
+    return at_hand(f"redis-server --port {port} --daemonize yes")
 
 
 async def check_chrome(context: Examination) -> list[Finding]:
@@ -105,4 +119,5 @@ def clock_findings(date_header: str | None, now: datetime | None = None) -> list
         wrong = abs((now - theirs).total_seconds()) > MAX_SKEW_SECONDS
     if not wrong:
         return []
-    return [Finding("clock.wrong", Level.WARNING, {"now": f"{now:%Y-%m-%d %H:%M} UTC"}, ("timedatectl set-ntp true",))]
+    command = for_systemd("timedatectl set-ntp true")
+    return [Finding("clock.wrong", Level.WARNING, {"now": f"{now:%Y-%m-%d %H:%M} UTC"}, command)]
