@@ -33,6 +33,11 @@ class ServerSettings(BaseModel):
         "set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per "
         "name, not per client address.",
     )
+    operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
+        None,
+        description="Names of tokens whose owners run the server: the page shows them the commands that mend it, as it "
+        "does to who sits at this machine.",
+    )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,
@@ -58,7 +63,7 @@ class ServerSettings(BaseModel):
         "everybody has the proxy's address.",
     )
 
-    @field_validator("tokens", "allowed_hosts", mode="before")
+    @field_validator("tokens", "operators", "allowed_hosts", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
         if isinstance(value, SecretStr):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import socket
@@ -139,8 +138,8 @@ class TestReach:
     async def test_errors_of_the_network_are_told_apart(
         self, monkeypatch: pytest.MonkeyPatch, error: OSError, expected: Reach
     ) -> None:
-        async def fail(*_: object) -> None:
+        def fail(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr(asyncio, "open_connection", fail)
+        monkeypatch.setattr(socket, "create_connection", fail)
         assert await reach("http://host:1") is expected

@@ -126,7 +126,10 @@ class TestProcess:
             process.terminate()
             process.wait(10)
             assert process.stderr is not None
-            assert "TAVILY_API_KEY" in process.stderr.read()
+            said = process.stderr.read()
+            assert "TAVILY_API_KEY" in said
+            assert re.search(rf"{url}/docs/troubleshooting\?lang=\w\w#search-off\n", said)
+            assert "$ qiusuo searxng init\n" in said
 
 
 class TestRefusals:

@@ -19,6 +19,7 @@ from qiusuo.cli.words import words_for_terminal
 from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
+from qiusuo.doctor.findings import anchor
 from qiusuo.errors import ConfigurationError
 from qiusuo.logs import log_for_machines
 from qiusuo.words import Fact
@@ -41,7 +42,7 @@ def run_serve(*, host: str | None, port: int | None, allow_open: bool, access_lo
         with listen(settings) as listener:
             app = _build_app(settings)
             err.print(escape(words("serving", url=_url(settings.host, listener))))
-            _run(app, listener, err, access_log=access_log)
+            _run(app, listener, err, access_log=access_log, url=_url(settings.host, listener))
     except ConfigurationError as error:
         for line in error_lines(error, words):
             err.print(escape(line))
@@ -88,14 +89,14 @@ def _build_app(settings: Settings) -> QiusuoApp:
     return create_app(settings=settings)
 
 
-def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool) -> None:
+def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool, url: str) -> None:
     from qiusuo.web.entrance.server import Server  # noqa: PLC0415 - loaded when used
 
     server = Server(app, access_log=access_log)
 
     async def serve() -> None:
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
-        notices = asyncio.create_task(_show_notices(app, err))
+        notices = asyncio.create_task(_show_notices(app, err, url))
         try:
             await server.serve(sockets=[listener])
         finally:
@@ -110,11 +111,13 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
         runner.run(serve())
 
 
-async def _show_notices(app: QiusuoApp, err: Console) -> None:
+async def _show_notices(app: QiusuoApp, err: Console, url: str) -> None:
+    language = words_for_terminal().language
     for finding in await startup_notices(app.backend.settings, app.backend.service):
-        told = finding.wording(words_for_terminal().language)
+        told = finding.wording(language)
         advice = (f"  {line}" for line in advice_lines(told.fix, finding.commands))
-        for line in (f"{told.what} {told.why}".rstrip(), *advice):
+        guide = f"  {url}/docs/troubleshooting?lang={language.value}#{anchor(finding.code)}"
+        for line in (f"{told.what} {told.why}".rstrip(), *advice, guide):
             err.print(escape(line))
 
 
