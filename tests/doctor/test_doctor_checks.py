@@ -390,6 +390,25 @@ class TestStartUp:
         assert await startup_notices(Settings.load()) == []
 
 
+async def test_a_value_in_the_file_that_is_none_is_told_like_one_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('timeout = "soon"\nmax_results = 500\nsearxng_url = "me:hushhush@host"\ncache_ttl = 60\n')
+    monkeypatch.setenv("QIUSUO_CONFIG", str(file))
+    monkeypatch.setenv("SEARCH_MAX_RESULTS", "20")  # wins: what the file says is not used
+    settings = Settings.load()
+    logged = [record.getMessage().split(":")[0] for record in caplog.records if record.name == "qiusuo.config"]
+    assert logged == [f"timeout in {file}", f"searxng_url in {file}"]
+    found = [one for one in await examine(settings, quick=True) if one.code.startswith("settings.")]
+    assert [(one.code, one.values["name"]) for one in found] == [
+        ("settings.invalid_in_file", "timeout"),
+        ("settings.invalid_in_file", "searxng_url"),
+    ]
+    assert "hushhush" not in caplog.text + "".join(one.wording().what + one.wording().why for one in found)
+    assert {one.level for one in found} == {Level.WARNING}
+
+
 async def test_a_check_that_blocks_does_not_make_others_late(
     monkeypatch: pytest.MonkeyPatch, server: ProviderServer
 ) -> None:

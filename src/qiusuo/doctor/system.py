@@ -14,6 +14,7 @@ from qiusuo import plugins
 from qiusuo.browser.locate import find_chrome
 from qiusuo.commands import at_hand, for_systemd
 from qiusuo.config import Settings, variable_name
+from qiusuo.config_files import read_config_file
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.searxng_faults import shown
@@ -32,21 +33,47 @@ REDIS_PORT: Final = 6379
 
 
 async def check_settings(context: Examination) -> list[Finding]:
-    """Tell the variables whose value was not taken; the address of SearXNG has a check of its own."""
+    """Tell the values that were not taken, from the environment or the file below it.
+
+    An address of SearXNG in the environment has a check of its own.
+    """
     found: list[Finding] = []
+    in_file = _file_values(context.settings)
     for name in Settings.SEED_FIELDS:
-        field = Settings.model_fields[name]
-        given = context.settings.env(variable_name(name))
-        if given is None or name in {"provider_priority", "searxng_url"}:
-            continue
-        try:
-            bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
-            TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
-        except ValidationError as error:
-            problem = problem_of(error.errors(include_input=False)[0])
-            values = {"variable": variable_name(name), "used": getattr(context.settings, name), "problem": problem}
-            found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable_name(name)}",)))
+        variable = variable_name(name)
+        values: dict[str, object] = {"used": getattr(context.settings, name)}
+        given = context.settings.env(variable)
+        if given is not None:
+            problem = _problem(name, given) if name not in {"provider_priority", "searxng_url"} else None
+            if problem is not None:
+                values |= {"variable": variable, "problem": problem}
+                found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable}",)))
+        elif name in in_file or variable in in_file:
+            problem = _problem(name, in_file.get(name, in_file.get(variable)))
+            if problem is not None:
+                values |= {"name": name, "file": context.settings.config_file, "problem": problem}
+                found.append(Finding("settings.invalid_in_file", Level.WARNING, values))
     return found
+
+
+def _file_values(settings: Settings) -> dict[str, Any]:
+    try:
+        return read_config_file(settings.config_file) if settings.config_file else {}
+    except ConfigurationError:  # gone or broken since it was read
+        return {}
+
+
+def _problem(name: str, given: Any) -> Fact | None:
+    """Return what is wrong with a value; a list may be written as a text with commas."""
+    field = Settings.model_fields[name]
+    if name == "provider_priority" and isinstance(given, str):
+        return None
+    try:
+        bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
+        TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
+    except ValidationError as error:
+        return problem_of(error.errors(include_input=False)[0])
+    return None
 
 
 async def check_redis(context: Examination) -> list[Finding]:
