@@ -18,11 +18,14 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from typer.main import get_command
 
 from qiusuo import commands as advice
+from qiusuo.cli.app import app
 from qiusuo.commands import install_command, typed
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, examine
@@ -47,6 +50,7 @@ ELSEWHERE = {
     "qiusuo google solve": ("tests/browser/test_solve.py", '["google", "solve"]'),
     "qiusuo legal install": ("tests/legal/test_legal_cli.py", 'run("install")'),
     "qiusuo legal install --yes": ("tests/legal/test_legal_cli.py", 'run("install", "--yes")'),
+    "qiusuo legal stats --files": ("tests/legal/test_legal_cli.py", 'run("stats", "--files")'),
     "qiusuo legal rebuild": ("tests/legal/test_legal_cli.py", 'run("rebuild")'),
 }
 NO_ADVICE = {"qiusuo {}"}  # the version
@@ -359,9 +363,11 @@ def test_redis(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         machine.run(f"redis-cli -p {port} shutdown nosave")
 
 
-@runs("qiusuo doctor")
-def test_the_doctor(machine: Machine) -> None:
-    machine.run("qiusuo doctor")
+@runs("qiusuo doctor", "qiusuo engines")
+def test_looking_around(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ProviderServer(Searxng()) as server:
+        monkeypatch.setenv("SEARXNG_URL", server.url)
+        machine.run("qiusuo doctor", "qiusuo engines")
 
 
 @runs(
@@ -400,6 +406,22 @@ def test_our_own_command_is_told_by_its_path_where_it_must_be(machine: Machine) 
     assert typed("qiusuo token") != "qiusuo token"
     machine.run(typed("qiusuo token"))
     assert shlex.split(typed("qiusuo token"))[-1] == "token"
+
+
+def test_sentences_name_only_commands_that_there_are() -> None:
+    texts = [*(ROOT / "src/qiusuo/words/texts").glob("*.toml"), *(ROOT / "src/qiusuo/legal/words").glob("*.toml")]
+    named = set(re.findall(r"qiusuo((?: [a-z][a-z-]*)+)", "\n".join(path.read_text("utf-8") for path in texts)))
+    known = command_paths(get_command(app))
+    for words in named:
+        first, *rest = words.split()
+        assert first in known or first in {"is", "chat"}, words
+        assert not known.get(first) or (rest and rest[0] in known[first]), words
+    assert not [path.name for path in texts if re.search(r"qiusuo [a-z ]*(?:PATH|/path)", path.read_text("utf-8"))]
+
+
+def command_paths(group: Any) -> dict[str, set[str]]:
+    """Return the commands, those that are groups with their own."""
+    return {name: set(getattr(command, "commands", {})) for name, command in group.commands.items()}
 
 
 def test_every_command_that_can_be_printed_is_run() -> None:

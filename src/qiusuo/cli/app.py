@@ -138,11 +138,14 @@ def chat(
 
 
 @app.command(epilog=EPILOG, help=about("engines"))
-def engines(as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False) -> None:
+def engines(
+    short: Annotated[bool, typer.Option("--short", help=about("engines_short"))] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
+) -> None:
     """Show every engine: ready, resting, missing its key, quota left."""
     from qiusuo.cli.engines import run_engines  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_engines(as_json=as_json))
+    raise typer.Exit(run_engines(short=short, as_json=as_json))
 
 
 @app.command(epilog=EPILOG, help=about("mcp"))
