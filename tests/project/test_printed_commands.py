@@ -31,6 +31,7 @@ from qiusuo.config import Settings
 from qiusuo.doctor import Finding, examine
 from qiusuo.doctor.system import clock_findings
 from qiusuo.errors import AllEnginesFailed
+from qiusuo.kit.commands import KitCommands
 from qiusuo.kit.environment import SHA256
 from qiusuo.kit.files import KitFolder
 from qiusuo.service import SearchService
@@ -184,6 +185,9 @@ def found(code: str, **options: object) -> Finding:
 @runs("qiusuo searxng {}{}", "qiusuo doctor --fix{}", "export SEARXNG_URL=http://localhost:{}", "qiusuo searxng {}")
 def test_from_nothing_to_a_search_without_docker(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.install_searxng()
+    to_8080 = ("qiusuo searxng init", "qiusuo searxng up --no-docker", "export SEARXNG_URL=http://localhost:8080")
+    for address in ("http://localhost", "http://localhost:9"):  # where only root may listen
+        assert KitCommands().start_at(address) == to_8080
     port = free_port()
     monkeypatch.setenv("SEARXNG_URL", f"http://localhost:{port}")
     commands = failed_search()
@@ -255,8 +259,6 @@ def test_with_docker(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path
     machine.run("qiusuo searxng up")
     assert "restart" not in notes.read_text()
     kit = KitFolder(machine.data / "qiusuo" / "searxng")
-    from qiusuo.kit.commands import KitCommands
-
     machine.run(*KitCommands().update(f"http://localhost:{port}"))
     assert f"compose -f {kit.compose} pull" in notes.read_text()
     # The engine is off, and systemd can start it.

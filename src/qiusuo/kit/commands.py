@@ -22,6 +22,8 @@ from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
 from qiusuo.server_settings import is_loopback
 from qiusuo.words import Fact
 
+_FIRST_FREE: Final = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class KitCommands:
@@ -54,14 +56,16 @@ class KitCommands:
 
     def start_at(self, address: str) -> tuple[str, ...]:
         """Return the commands that bring a SearXNG up, and together with an address of this machine."""
-        wanted = urlsplit(address).port or DEFAULT_PORT
+        wanted = _port_of(address)
         up = self._command("up") + (" --no-docker" if self.without_docker or not docker_may_run(self.environ) else "")
-        if not self.kit.exists:
-            port = "" if wanted == DEFAULT_PORT else f" --port {wanted}"
-            return (self._command("init") + port, up)
-        there = self._port() or wanted
+        if self.kit.exists:
+            there, port = self._port() or wanted, ""
+        else:
+            there = wanted if wanted >= _FIRST_FREE else DEFAULT_PORT  # below it only root may listen
+            port = "" if there == DEFAULT_PORT else f" --port {there}"
+        init = () if self.kit.is_whole else (self._command("init") + port,)
         other = (f"export SEARXNG_URL=http://localhost:{there}",) if address and there != wanted else ()
-        return (*(() if self.kit.is_whole else (self._command("init"),)), up, *other)
+        return (*init, up, *other)
 
     @property
     def restart(self) -> tuple[str, ...]:
@@ -96,7 +100,7 @@ class KitCommands:
 
     def serves(self, address: str) -> bool:
         """Whether these files can be those of the SearXNG at an address: somebody has said so, or it has their port."""
-        return self.settings_file is not None or self._port() == (urlsplit(address).port or DEFAULT_PORT)
+        return self.settings_file is not None or self._port() == _port_of(address)
 
     def _port(self) -> int | None:
         try:
@@ -108,6 +112,11 @@ class KitCommands:
         folder = self.kit.path
         where = "" if folder == default_folder(self.environ).path else f" {shlex.quote(str(folder))}"
         return f"qiusuo searxng {action}{where}"
+
+
+def _port_of(address: str) -> int:
+    parts = urlsplit(address or f"http://localhost:{DEFAULT_PORT}")
+    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def _address(fact: Fact) -> str:
