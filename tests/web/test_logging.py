@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from qiusuo.config import Settings
 from qiusuo.logs import LogLine
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Provider, ProviderServer, Seen
@@ -92,6 +94,23 @@ class Parrot(Provider):
 
     def answer(self, seen: Seen) -> Answer:
         return Answer({"error": f"no engine for {seen.params.get('q')}"}, 500)
+
+
+def test_the_rest_tells_answers_and_hits_of_the_cache(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "qiusuo")
+    with WebServer.over("searxng") as server:
+        for _ in range(2):
+            assert server.search(SECRET_WORDS).status_code == 200
+    told = [LogLine().format(record) for record in caplog.records if record.name == "qiusuo.pipeline.observe"]
+    assert ["from the engine (searxng)" in told[0], "from the cache (searxng)" in told[1]] == [True, True]
+    assert SECRET_WORDS not in "".join(told)
+
+
+def test_a_search_that_cannot_be_made_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with WebServer(SearchService([], Settings.load(rate_limit=0))) as server:
+        assert server.search(SECRET_WORDS).status_code == 503
+    [record] = [one for one in caplog.records if one.name == "qiusuo.pipeline.observe"]
+    assert "no search can be made: disabled search." in LogLine().format(record)
 
 
 def test_what_a_provider_says_is_not_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
