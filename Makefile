@@ -23,8 +23,7 @@ run: setup  ## Install everything, Chinese statutes too, and serve the chat page
 	@UV="$(OWN_UV)" $(BIN)/qiusuo legal install --yes || \
 	  printf '\n!! %s\n!! %s\n\n' 'The statutes could not be installed: legal questions are searched on the web only.' \
 	    'Later, with a network: $(BIN)/qiusuo legal install'
-	@echo; echo '$$ qiusuo engines'
-	@$(BIN)/qiusuo engines || true
+	@echo; $(BIN)/qiusuo engines --short || true
 	@echo; echo '$$ qiusuo serve'
 	@$(BIN)/qiusuo serve
 

@@ -213,6 +213,8 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
     _environ: Mapping[str, str] = PrivateAttr(default_factory=lambda: dict(os.environ))
     _file: Path | None = PrivateAttr(None)
 
+    SOURCE: ClassVar[Path | None] = None
+    """The file below the environment."""
     SEED_FIELDS: ClassVar[tuple[str, ...]] = (
         "provider_priority", "cache_ttl", "rate_limit", "max_results", "timeout", "language", "snippet_length",
         "searxng_url",
@@ -228,7 +230,7 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         path = Path(config_file).expanduser() if config_file else find_config_file()
         values = read_config_file(path) if path else {}
         try:
-            settings = _above_file(cls, values)(**arguments)
+            settings = _above_file(cls, values, path)(**arguments)
         except ValidationError as error:
             raise ConfigurationError(_explain(error, path)) from None
         except SettingsError as error:  # a variable for a whole table that holds no JSON
@@ -305,14 +307,14 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
             # Not None: with an address given, even a wrong one, queries must not go outside by surprise.
             default = DEFAULT_SEARXNG_URL if name == "searxng_url" else cls.model_fields[name].get_default()
             shown = value if name != "searxng_url" else str(value).rpartition("@")[2]
-            logger.warning(
-                "%s: %r is not valid (%s); the default %r is used",
-                variable_name(name),
-                shown,
-                error.errors()[0]["msg"],
-                default,
-            )
+            told = (cls._place_of(name), shown, error.errors()[0]["msg"], default)
+            logger.warning("%s: %r is not valid (%s); the default %r is used", *told)
             return default
+
+    @classmethod
+    def _place_of(cls, name: str) -> str:
+        in_file = cls.SOURCE is not None and not os.environ.get(variable_name(name), "").strip()
+        return f"{name} in {cls.SOURCE}" if in_file else variable_name(name)
 
     @classmethod
     def settings_customise_sources(
@@ -334,12 +336,14 @@ class Environment(EnvSettingsSource):
         self.env_vars = {name: value for name, value in self.env_vars.items() if name.startswith(_OUR_PREFIXES)}
 
 
-def _above_file(base: type[Settings], values: dict[str, Any]) -> type[Settings]:
+def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None) -> type[Settings]:
     """Return the settings class with the values of a file below its environment."""
     if not values:
         return base
 
     class FileSettings(base):  # type: ignore[valid-type,misc]
+        SOURCE: ClassVar[Path | None] = path
+
         @classmethod
         def settings_customise_sources(
             cls,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
@@ -33,11 +33,22 @@ class ServerSettings(BaseModel):
         "set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per "
         "name, not per client address.",
     )
+    operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
+        None,
+        description="Names of tokens whose owners run the server: the page shows them the commands that mend it, as it "
+        "does to who sits at this machine.",
+    )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,
         description="Host names by which the server may be called besides localhost, for instance behind a proxy. "
         "Unset: none while it listens on loopback, any otherwise.",
+    )
+    log: Literal["text", "json"] = Field(
+        "text", description="How `qiusuo serve` and `qiusuo mcp` log: lines of text, or one JSON object per line."
+    )
+    log_queries: bool = Field(
+        False, description="Log also what people search for and what providers say. Unset: codes and values of ours."
     )
     max_connections: int = Field(
         4096,
@@ -52,7 +63,7 @@ class ServerSettings(BaseModel):
         "everybody has the proxy's address.",
     )
 
-    @field_validator("tokens", "allowed_hosts", mode="before")
+    @field_validator("tokens", "operators", "allowed_hosts", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
         if isinstance(value, SecretStr):

@@ -101,7 +101,7 @@ class TestTurns:
         [notice] = heard.of(Notice)
         assert notice.code == "search_disabled"
         assert notice.wording(ZH).title == "没有可用的搜索引擎"
-        assert notice.commands == ("qiusuo searxng init", "qiusuo searxng up", "qiusuo doctor")
+        assert notice.commands == ("qiusuo doctor",)
         assert notice.doc == "/docs/deployment"
 
     async def test_the_model_is_told_how_to_enable_search_and_the_reader_is_not_told_to_tell_himself(self) -> None:

@@ -15,6 +15,7 @@ from langchain_core.tools import tool
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.doctor.wire import Reach, reach
 from qiusuo.errors import ContextOverflow, ModelNotConfigured
@@ -160,4 +161,4 @@ class TestNotConfigured:
         monkeypatch.setitem(__import__("sys").modules, "xllamacpp", None)
         with pytest.raises(ModelNotConfigured) as caught:
             open_model(Settings.load(model=real_model.SETTING))
-        assert caught.value.commands == ("pip install 'qiusuo[local]'",)
+        assert caught.value.commands == (install_command("qiusuo[local]"),)

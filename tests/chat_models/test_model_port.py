@@ -20,6 +20,7 @@ from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.opening import model_from, open_model
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.models.vendors import VENDORS, choose
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, ModelNotConfigured
 from tests.support.scripted_model import Call, Reply, ScriptedModel
@@ -146,7 +147,7 @@ class TestNotConfigured:
             ({"model": "lmstudio:qwen3"}, "http://localhost:1234/v1"),
             ({"model": "nobody:knows"}, "Write provider:name"),
             ({"model": "knows"}, "Write provider:name"),
-            ({"model": "bedrock_converse:x"}, "pip install langchain-aws"),
+            ({"model": "bedrock_converse:x"}, "Install langchain-aws"),
         ],
     )
     def test_the_fix_names_what_is_missing(self, settings: dict[str, Any], fix: str) -> None:
@@ -158,7 +159,7 @@ class TestNotConfigured:
         monkeypatch.setitem(sys.modules, "langchain_xai", None)
         with pytest.raises(ModelNotConfigured) as caught:
             open_model(Settings.load(model="xai:grok-4", model_api_key=KEY))
-        assert caught.value.commands == ("pip install langchain-xai",)
+        assert caught.value.commands == (install_command("langchain-xai"),)
 
     def test_values_that_cannot_be(self) -> None:
         for wrong in (

@@ -19,6 +19,7 @@ from qiusuo.chat.sessions import store_database
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.chat.sessions.store import Address, open_store
 from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError, SearchError, Unavailable
 from qiusuo.words import Language
 from tests.support.postgres_process import PostgresProcess, with_postgres
@@ -99,8 +100,8 @@ class TestAddresses:
     @pytest.mark.parametrize(
         ("module", "url", "command"),
         [
-            ("sqlalchemy", None, "pip install 'qiusuo[chat]'"),
-            ("asyncpg", "postgresql://ada:hushhush@db/chat", "pip install 'qiusuo[postgres]'"),
+            ("sqlalchemy", None, install_command("qiusuo[chat]")),
+            ("asyncpg", "postgresql://ada:hushhush@db/chat", install_command("qiusuo[postgres]")),
         ],
     )
     def test_a_missing_driver(

@@ -19,6 +19,7 @@ import pytest
 
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.cli.exits import Exit
+from qiusuo.commands import install_command
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.scripted_model import Call, Gate, Reply, ScriptedModel
@@ -122,7 +123,7 @@ class TestPipe:
         assert out == "凭我所知。\n"
         assert "✗ 第 1 轮 · 搜索失败 “茶 是 什么”" in err
         assert "搜索服务不可用" in err
-        assert "$ docker restart searxng" in err
+        assert "docker restart" not in err  # nobody knows how this SearXNG was started
 
     def test_an_agent_decides_by_itself(self, chat: ChatTerminal) -> None:
         chat.model.add(*AGENT)
@@ -219,7 +220,7 @@ class TestExitCodes:
         (chat.home / "sitecustomize.py").write_text(hide)
         _, err = chat.pipe("x", code=Exit.NOT_CONFIGURED, PYTHONPATH=str(chat.home))
         assert "prompt_toolkit" in err
-        assert "pip install 'qiusuo[chat]'" in err
+        assert install_command("qiusuo[chat]") in err
 
     def test_ctrl_c_stops_and_what_was_said_stays(self, chat: ChatTerminal) -> None:
         gate = Gate()

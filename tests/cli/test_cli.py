@@ -294,6 +294,11 @@ class TestEngines:
         assert out.rstrip().endswith("in order: tavily, brave")
         assert err == ""
 
+    def test_two_lines_are_enough_for_a_start(self, terminal: Terminal) -> None:
+        ready, add = terminal.text("engines", "--short", QIUSUO_LANG="en")[0].splitlines()
+        assert ready == "Search engines that are ready: Tavily, Brave Search"
+        assert "qiusuo searxng up" in add
+
     def test_json_and_the_code_for_search_that_is_off(self, terminal: Terminal) -> None:
         data = terminal.json("engines")
         assert data["order"] == ["tavily", "brave"]

@@ -137,10 +137,10 @@ class TestInvalidSeedSettings:
     def test_wrong_kinds_in_a_file_fall_back_too(
         self, write: Callable[..., Path], caplog: pytest.LogCaptureFixture
     ) -> None:
-        write({"timeout": "soon", "provider_priority": 5, "searxng_url": ["x"], "max_results": 7})
+        file = write({"timeout": "soon", "provider_priority": 5, "searxng_url": ["x"], "max_results": 7})
         settings = Settings.load()
         assert (settings.timeout, settings.provider_priority, settings.max_results) == (5.0, None, 7)
-        assert {"SEARCH_TIMEOUT", "SEARCH_PROVIDER_PRIORITY", "SEARXNG_URL"} == {
+        assert {f"{name} in {file}" for name in ("timeout", "provider_priority", "searxng_url")} == {
             record.getMessage().split(":")[0] for record in caplog.records
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import time
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from qiusuo.doctor import run as doctor_run
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.searxng import _old
 from qiusuo.doctor.system import clock_findings
+from qiusuo.doctor.wire import Reach, ask, reach
 from qiusuo.errors import EngineNotConfigured
+from qiusuo.http import Endpoint, HttpClient
 from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.exa import Exa
@@ -69,7 +72,7 @@ class TestAddress:
         monkeypatch.setattr("qiusuo.doctor.absent.USUAL_PORTS", (free_port(),))
         found = [one for one in await examine(Settings.load(), quick=True) if one.code.startswith("searxng.")]
         assert [(one.code, one.level.label) for one in found] == [("searxng.none", "note")]
-        assert found[0].commands[0] == "qiusuo searxng init"
+        assert found[0].commands[0].startswith("qiusuo searxng init --port ")
         monkeypatch.setattr("qiusuo.doctor.absent.USUAL_PORTS", (other,))
         found = [one for one in await examine(Settings.load(), quick=True) if one.code.startswith("searxng.")]
         assert [(one.code, one.level.label) for one in found] == [("searxng.wrong_port", "note")]
@@ -385,3 +388,52 @@ class TestStartUp:
 
         monkeypatch.setattr(doctor_run, "examine", crash)
         assert await startup_notices(Settings.load()) == []
+
+
+async def test_a_value_in_the_file_that_is_none_is_told_like_one_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('timeout = "soon"\nmax_results = 500\nsearxng_url = "me:hushhush@host"\ncache_ttl = 60\n')
+    monkeypatch.setenv("QIUSUO_CONFIG", str(file))
+    monkeypatch.setenv("SEARCH_MAX_RESULTS", "20")  # wins: what the file says is not used
+    settings = Settings.load()
+    logged = [record.getMessage().split(":")[0] for record in caplog.records if record.name == "qiusuo.config"]
+    assert logged == [f"timeout in {file}", f"searxng_url in {file}"]
+    found = [one for one in await examine(settings, quick=True) if one.code.startswith("settings.")]
+    assert [(one.code, one.values["name"]) for one in found] == [
+        ("settings.invalid_in_file", "timeout"),
+        ("settings.invalid_in_file", "searxng_url"),
+    ]
+    assert "hushhush" not in caplog.text + "".join(one.wording().what + one.wording().why for one in found)
+    assert {one.level for one in found} == {Level.WARNING}
+
+
+async def test_a_check_that_blocks_does_not_make_others_late(
+    monkeypatch: pytest.MonkeyPatch, server: ProviderServer
+) -> None:
+    async def busy(_context: Examination) -> list[Finding]:
+        for _ in range(8):
+            time.sleep(0.3)  # noqa: ASYNC251 - as an import or a large index does
+            await asyncio.sleep(0.001)
+        return []
+
+    monkeypatch.setitem(doctor_run.CHECKS, "busy", busy)
+    monkeypatch.setattr("qiusuo.doctor.wire.CONNECT_TIMEOUT", 0.2)
+    monkeypatch.setattr("qiusuo.doctor.searxng.LOOK_TIMEOUT", 0.2)
+    assert is_green(await diagnose(monkeypatch, server.url, quick=True))
+
+
+async def test_time_in_which_the_loop_was_held_is_no_silence(server: ProviderServer) -> None:
+    http = HttpClient()
+
+    async def hold() -> None:
+        await asyncio.sleep(0)
+        time.sleep(1.2)  # noqa: ASYNC251 - somebody holds the loop
+
+    try:
+        endpoint = Endpoint(http, "searxng", server.url)
+        heard, reached, _ = await asyncio.gather(ask(endpoint, "/config", timeout=1.0), reach(server.url), hold())
+    finally:
+        await http.aclose()
+    assert (heard.timed_out, heard.status, reached) == (False, 200, Reach.OPEN)

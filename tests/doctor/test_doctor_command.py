@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import socket
@@ -81,7 +80,7 @@ class TestCommand:
         code, output = self.run()
         assert code == 3
         assert "没有开启 JSON 接口" in output
-        assert "$ qiusuo doctor --fix --settings-file /path/to/settings.yml" in output
+        assert "$ qiusuo doctor --fix\n" in output
         assert "docs/troubleshooting.zh-CN.md#searxng-json-off" in output
 
     def test_fix(self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer, tmp_path: Path) -> None:
@@ -140,8 +139,8 @@ class TestReach:
     async def test_errors_of_the_network_are_told_apart(
         self, monkeypatch: pytest.MonkeyPatch, error: OSError, expected: Reach
     ) -> None:
-        async def fail(*_: object) -> None:
+        def fail(*_: object) -> None:
             raise error
 
-        monkeypatch.setattr(asyncio, "open_connection", fail)
+        monkeypatch.setattr(socket, "create_connection", fail)
         assert await reach("http://host:1") is expected

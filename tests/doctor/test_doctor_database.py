@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.chat.sessions.store import open_store
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine
 from qiusuo.words import Language
@@ -63,7 +64,7 @@ class TestDatabase:
         monkeypatch.setitem(sys.modules, "asyncpg", None)
         finding = await look("postgresql://ada:hushhush@db/chat")
         assert finding is not None
-        assert finding.commands == ("pip install 'qiusuo[postgres]'",)
+        assert finding.commands == (install_command("qiusuo[postgres]"),)
         # Who has not installed conversations and has not asked for them hears nothing.
         monkeypatch.setitem(sys.modules, "sqlalchemy", None)
         assert await look() is None

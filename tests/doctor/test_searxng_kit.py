@@ -21,7 +21,7 @@ from qiusuo.cli.app import app
 from qiusuo.kit import environment
 from qiusuo.kit.docker import Engine, engine_state
 from qiusuo.kit.environment import InstallFailed, NotThePinnedFile, install, is_installed
-from qiusuo.kit.files import FilesExist, KitFolder
+from qiusuo.kit.files import KitFolder
 from qiusuo.kit.process import port_is_free
 from tests.support.doctor_support import causes, diagnose, is_green
 from tests.support.searxng_process import MISSING, PYTHON, LocalWeb, free_port, offline_settings
@@ -58,6 +58,7 @@ def fake_docker(monkeypatch: pytest.MonkeyPatch, folder: Path, *, ps: str = "", 
     )
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     return notes
 
 
@@ -71,9 +72,7 @@ class TestFiles:
             os.umask(before_mask)
         assert [path.name for path in paths] == ["docker-compose.yml", "settings.yml", "limiter.toml", "searxng.env"]
         before = kit.secret
-        with pytest.raises(FilesExist) as caught:
-            kit.write()
-        assert caught.value.paths == paths
+        assert kit.write() == ()
         assert kit.secret == before
         kit.secrets.chmod(0o644)
         kit.write(force=True)
@@ -155,9 +154,17 @@ class TestCommands:
         assert code == 0
         assert str(data_home / "qiusuo" / "searxng" / "settings.yml") in output
         assert "export SEARXNG_URL=http://localhost:8090" in output
-        code, output = self.run("init")
-        assert (code, "--force" in output) == (2, True)
-        assert self.run("init", "--force")[0] == 0
+        settings = data_home / "qiusuo" / "searxng" / "settings.yml"
+        written = settings.read_text()
+        code, output = self.run("init")  # once more changes nothing, and goes on to the next command
+        assert (code, "--force" in output, settings.read_text()) == (0, True, written)
+        assert self.run("init", "--port", "8091")[0] == 2  # would have no effect
+        assert self.run("init", "--limiter")[0] == 2
+        assert self.run("init", "--force", "--port", "8091")[0] == 0
+        assert "8091" in settings.read_text()
+        settings.unlink()
+        assert self.run("init")[0] == 0  # what is missing is written
+        assert settings.is_file()
 
     def test_up_without_files_says_how_to_write_them(self) -> None:
         code, output = self.run("up")
@@ -209,7 +216,7 @@ class TestDockerInTheDoctor:
         kit.write(port=free_port())
         found = await diagnose(monkeypatch, f"http://127.0.0.1:{free_port()}", settings_file=kit.settings)
         assert causes(found) == ["searxng.docker_off"]
-        assert f"qiusuo searxng up {kit.path}" in found[0].commands
+        assert f"qiusuo searxng up {kit.path}" in found[0].commands[-1]
 
     async def test_the_real_docker_client_without_an_engine(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -46,6 +46,24 @@ def test_import_stats_search_show(home: Path) -> None:
     assert run("rebuild")[0] == 0
 
 
+def test_stats_sum_up_what_was_imported_by_folder(home: Path) -> None:
+    for number in range(30):
+        place = home / "laws" / f"part{number % 3}" / f"pot{number}.md"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(POT_LAW.replace("水壶", f"水壶{number}"), "utf-8")
+    code, text = run("import", str(home / "laws"))
+    assert code == 0
+    assert "part1  10 个文件" in text
+    assert "pot1.md" not in text
+    text = run("stats")[1]
+    assert "part1  10 个文件" in text
+    assert "pot1.md" not in text
+    assert "qiusuo legal stats --files" in text
+    assert len(text.splitlines()) < 10
+    assert run("stats", "--files")[1].count(".md") == 30
+    assert len(json.loads(run("stats", "--json")[1])["sources"]) == 30
+
+
 def test_a_law_is_shown_whole(home: Path) -> None:
     (home / "pot.md").write_text(POT_LAW, "utf-8")
     (home / "tea.md").write_text(TEA_LAW_2010, "utf-8")

@@ -48,6 +48,10 @@ def test_deployment_hints_commands_and_local_docs(chromium: Browser) -> None:
         page.turn_search_on()
         world.engine().fault = Fault.RESET
         notice = page.ask("连不上").locator(".notice")
+        folded = notice.bounding_box()
+        assert folded
+        assert folded["height"] < 45, "one line"
+        notice.locator("summary").click()
         commands = notice.locator("code").all_text_contents()
         assert commands
         assert all("searxng" in command or command == "qiusuo doctor" for command in commands)
@@ -113,6 +117,7 @@ def test_in_english_too(chromium: Browser) -> None:
         world.engine().fault = Fault.RESET
         turn = page.ask("down")
         expect(turn.locator(".notice")).to_contain_text("The search service is unavailable")
+        turn.locator(".notice summary").click()
         expect(turn.get_by_role("link", name="Deployment guide")).to_have_attribute(
             "href", re.compile(r"^/docs/deployment\?lang=en")
         )
@@ -140,6 +145,7 @@ def test_a_searxng_without_json_is_told_as_that(chromium: Browser, locale: str) 
             notice = page.ask(question).locator(".notice")
             expect(notice.locator(".notice-title")).to_contain_text(title)
             expect(notice).to_contain_text(advice)
+            notice.locator("summary").click()
             expect(notice.locator("code").first).to_be_visible()
             expect(notice).not_to_contain_text(never)
 

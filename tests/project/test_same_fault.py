@@ -7,6 +7,7 @@ interface, the page and the doctor, in Chinese and in English.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import socket
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from typer.testing import CliRunner
@@ -22,6 +24,7 @@ from typer.testing import CliRunner
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.cli.app import app
 from qiusuo.errors import AllEnginesFailed
+from qiusuo.kit.docker import docker_may_run
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
@@ -34,7 +37,7 @@ from tests.support.scripted_model import Reply, ScriptedModel
 from tests.support.web_server import WebServer
 
 QUESTION = "茶 tea"
-NO_DOCKER = "" if shutil.which("docker") else " --no-docker"
+NO_DOCKER = "" if shutil.which("docker") and docker_may_run(os.environ) else " --no-docker"
 
 
 @contextmanager
@@ -83,12 +86,12 @@ TABLE = {
     "JSON off": Row(
         json_off,
         "searxng.json_off",
-        ("qiusuo doctor --fix --settings-file /path/to/settings.yml", "docker restart searxng"),
+        ("qiusuo doctor --fix",),
     ),
-    "refused": Row(nobody, "searxng.refused", ("qiusuo searxng init", f"qiusuo searxng up{NO_DOCKER}")),
-    "another program": Row(another_program, "searxng.other_service", ("curl -sS {url}/config", "docker ps")),
+    "refused": Row(nobody, "searxng.refused", ("qiusuo searxng init --port {port}", f"qiusuo searxng up{NO_DOCKER}")),
+    "another program": Row(another_program, "searxng.other_service", ("curl -sS {url}/config",)),
     "no such host": Row(no_such_host, "searxng.dns", ("export SEARXNG_URL=http://localhost:8080",)),
-    "no answer": Row(hanging, "searxng.timeout", ("docker restart searxng",)),
+    "no answer": Row(hanging, "searxng.timeout", ()),
 }
 
 
@@ -132,7 +135,7 @@ def over_rest(language: Language) -> Seen:
         headers = {"Accept-Language": language.value}
         data = server.client.post("/api/search", json={"query": QUESTION}, headers=headers).json()
     [attempt] = data["attempts"]
-    return Seen(f"{attempt['reason']}\n{attempt['fix']}", tuple(attempt["commands"]), attempt["code"])
+    return Seen(f"{attempt['reason']}\n{attempt['fix']}", tuple(attempt.get("commands", ())), attempt["code"])
 
 
 def on_the_page(language: Language) -> Seen:
@@ -185,7 +188,9 @@ def test_a_fault_has_one_name_everywhere(
         assert re.search(as_pattern(template(row.code, language, part), url), text), (part, seen.text)
     other = next(each for each in Language if each is not language)
     assert not re.search(as_pattern(template(row.code, other), url), text)
-    assert seen.commands == tuple(command.format(url=url) for command in row.commands)
+    expected = tuple(command.format(url=url, port=urlsplit(url).port) for command in row.commands)
+    # A notice in a chat names the doctor where the failure has no command of its own.
+    assert seen.commands in ({expected} if expected else {(), ("qiusuo doctor",)})
     assert seen.code in {row.code, None}
 
 

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -101,6 +101,24 @@ class PostgresProcess:
             self._process.send_signal(how)
             self._process.wait(30)
             self._process = None
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Let it hang: connections stay open and nobody answers on them."""
+        assert self._process is not None
+        pid = self._process.pid
+        try:
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        except OSError:
+            pytest.skip("this system does not list the processes of PostgreSQL")
+        everyone = [pid, *map(int, children)]
+        for one in everyone:
+            os.kill(one, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for one in everyone:
+                os.kill(one, signal.SIGCONT)
 
     def remove(self) -> None:
         self.stop(signal.SIGQUIT)  # at once: its data are not needed any more

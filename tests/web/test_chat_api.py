@@ -341,6 +341,16 @@ class TestLimits:
 
 
 class TestConfig:
+    def test_who_runs_the_server_is_told_so(self) -> None:
+        by_proxy = {"X-Forwarded-For": "203.0.113.9"}
+        with page() as it:
+            assert it.client.get("/api/chat/config").json()["operator"] is True, "on this machine"
+            assert it.client.get("/api/chat/config", headers=by_proxy).json()["operator"] is False
+        with page(tokens="ann:0123456789abcdef,bob:fedcba9876543210", operators="ann") as it:
+            for token, operator in (("0123456789abcdef", True), ("fedcba9876543210", False)):
+                headers = {**by_proxy, "Authorization": f"Bearer {token}"}
+                assert it.client.get("/api/chat/config", headers=headers).json()["operator"] is operator
+
     def test_it_names_model_and_engine(self) -> None:
         with page() as it:
             config = it.client.get("/api/chat/config").json()

@@ -9,19 +9,46 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import pytest
 
 from qiusuo.chat.sessions.store import open_store
+from qiusuo.engines.base import EngineOptions, SearchEngine
+from qiusuo.http import HttpClient
+from qiusuo.models import Attempt, Outcome, Query, SearchResultItem
+from qiusuo.service import SearchService
+from qiusuo.testing import Fault, ProviderServer
+from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.chat import chat_extension
+from qiusuo.web.outcomes import FAILED_FOR, LastAttempts
 from qiusuo.web.schemas import HealthAnswer, ReadyAnswer
+from qiusuo.words import Fact
 from tests.support.chat_world import scripted
 from tests.support.postgres_process import PostgresProcess, with_postgres
 from tests.support.scripted_model import Reply, ScriptedModel
 from tests.support.server_process import ServerProcess, server_process
 from tests.support.web_server import WebServer
+
+
+class PlainEngine(SearchEngine):
+    """One that has no free probe."""
+
+    name = "plain"
+
+    @classmethod
+    def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:  # noqa: ARG003 - it needs none
+        return cls()
+
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:  # noqa: ARG002 - finds nothing
+        return []
+
+
+class OtherEngine(PlainEngine):
+    """Another one."""
+
+    name = "other"
 
 
 def until(look: Callable[[], bool], seconds: float = 10) -> None:
@@ -111,6 +138,18 @@ class TestPostgres:
                 postgres.start()
                 until(lambda: reason(server.client) == "")
                 server.new()
+        finally:
+            postgres.remove()
+
+    def test_a_frozen_database_does_not_hold_up_the_answer(self) -> None:
+        postgres = PostgresProcess()
+        try:
+            with ScriptedModel() as model, server_process(model, postgres.url(postgres.create())) as server:
+                server.new()
+                with postgres.frozen():
+                    started = time.monotonic()
+                    assert server.client.get("/api/health", timeout=30).json()["status"] in {"degraded", "down"}
+                    assert time.monotonic() - started < 6
         finally:
             postgres.remove()
 
@@ -226,3 +265,42 @@ def test_without_a_token_nothing_else_is_told() -> None:
 def test_without_conversations_there_is_no_database_to_wait_for() -> None:
     with WebServer.over("searxng", database_url="postgresql://a:b@127.0.0.1:1/x") as server:
         assert reason(server.client) == ""
+
+
+def test_no_engine_worked_and_then_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qiusuo.web.outcomes.PROBE_EVERY", 0.0)
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "searxng")
+    with ProviderServer(Searxng()) as provider:
+        monkeypatch.setenv("SEARXNG_URL", provider.url)
+        with WebServer(SearchService.from_settings()) as server:
+            assert reason(server.client) == "", "nothing was tried yet"
+            provider.fault = Fault.SERVER_ERROR
+            assert server.client.get("/api/health").json()["attempts"] == {}
+            assert server.search("tea").status_code == 502
+            assert reason(server.client) == "search"
+            health = server.client.get("/api/health")
+            told = HealthAnswer.model_validate_json(health.content, extra="forbid", strict=True)
+            assert (health.status_code, told.status) == (503, "down")
+            last = told.attempts["searxng"]
+            assert (last.outcome, last.code, last.failures >= 1) == ("unavailable", "searxng.broken", True)
+            assert told.message
+            assert server.client.get("/healthz").status_code == server.client.get("/livez").status_code == 200
+            # Whoever is not ready is sent no searches: it learns by itself that the engine is back.
+            provider.fault = None
+            assert reason(server.client) == ""
+            assert server.client.get("/api/health").json()["attempts"]["searxng"]["outcome"] == "ok"
+
+
+async def test_an_engine_that_cannot_be_asked_for_free_gets_another_chance() -> None:
+    now = 1000.0
+    engine = PlainEngine()
+    attempts = LastAttempts(clock=lambda: now)
+    assert not await attempts.none_works([engine])
+    attempts.attempt_ended(Attempt("plain", Outcome.UNAVAILABLE, 1, Fact("http.refused", host="x"), skipped=True))
+    attempts.attempt_ended(Attempt("plain", Outcome.TIMEOUT, 1, Fact("search.overtaken", seconds="1", winner="y")))
+    assert attempts.of("plain") is None
+    attempts.attempt_ended(Attempt("plain", Outcome.UNAVAILABLE, 1, Fact("http.refused", host="x")))
+    assert await attempts.none_works([engine])
+    assert not await attempts.none_works([engine, OtherEngine()]), "one that was not tried may work"
+    now += FAILED_FOR + 1
+    assert not await attempts.none_works([engine])

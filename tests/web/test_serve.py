@@ -20,6 +20,7 @@ import pytest
 
 from qiusuo.cli.exits import Exit
 from qiusuo.cli.serve import listen, run_serve
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
 from qiusuo.testing import Fault, ProviderServer
@@ -95,7 +96,9 @@ class TestProcess:
             assert process.stderr is not None
             log = process.stderr.read()
         line = next(line for line in log.splitlines() if "GET /search" in line)
-        assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ INFO uvicorn.access: 127.0.0.1:\d+ - ", line)
+        assert re.match(
+            r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ INFO uvicorn.access \[[0-9a-f]{16}\] 127.0.0.1:\d+ - ", line
+        )
         assert "secretquery" not in log
 
     def test_tokens_from_the_environment(self) -> None:
@@ -123,7 +126,10 @@ class TestProcess:
             process.terminate()
             process.wait(10)
             assert process.stderr is not None
-            assert "TAVILY_API_KEY" in process.stderr.read()
+            said = process.stderr.read()
+            assert "TAVILY_API_KEY" in said
+            assert re.search(rf"{url}/docs/troubleshooting\?lang=\w\w#search-off\n", said)
+            assert "$ qiusuo searxng init\n" in said
 
 
 class TestRefusals:
@@ -183,7 +189,7 @@ class TestRefusals:
         assert run_serve(host=None, port=0, allow_open=False, access_log=False) == Exit.NOT_CONFIGURED
         said = capsys.readouterr().err
         assert f"({package})" in said
-        assert "pip install 'qiusuo[server]'" in said
+        assert install_command("qiusuo[server]") in said
 
     def test_wrong_tokens_are_not_shown(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

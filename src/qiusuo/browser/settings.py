@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from qiusuo.browser.locate import Lookup, find_chrome
+from qiusuo.commands import install_command
 from qiusuo.config import config_folder
 from qiusuo.errors import EngineNotConfigured
 from qiusuo.words import Fact
@@ -45,7 +46,7 @@ class BrowserSettings:
         missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
         if missing:
             absent = Fact("browser.packages", packages=missing)
-            raise EngineNotConfigured(absent, commands=("pip install 'qiusuo[browser]'",))
+            raise EngineNotConfigured(absent, commands=(install_command("qiusuo[browser]"),))
         folders = {name: value for name in ("XDG_CONFIG_HOME", "APPDATA") if (value := lookup(name))}
         return cls(
             find_chrome(lookup),

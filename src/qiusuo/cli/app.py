@@ -39,9 +39,9 @@ def common(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help=about("verbose"))] = False,
 ) -> None:
     """Options of every command."""
-    import logging  # noqa: PLC0415 - loaded when used
+    from qiusuo.logs import start_logging  # noqa: PLC0415 - loaded when used
 
-    logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+    start_logging(verbose=verbose)
 
 
 @app.command(epilog=EPILOG, help=about("search"))
@@ -138,11 +138,14 @@ def chat(
 
 
 @app.command(epilog=EPILOG, help=about("engines"))
-def engines(as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False) -> None:
+def engines(
+    short: Annotated[bool, typer.Option("--short", help=about("engines_short"))] = False,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
+) -> None:
     """Show every engine: ready, resting, missing its key, quota left."""
     from qiusuo.cli.engines import run_engines  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_engines(as_json=as_json))
+    raise typer.Exit(run_engines(short=short, as_json=as_json))
 
 
 @app.command(epilog=EPILOG, help=about("mcp"))
@@ -211,7 +214,9 @@ KitDir = Annotated[
 def searxng_init(
     folder: KitDir = None,
     force: Annotated[bool, typer.Option("--force", help=about("searxng_init_force"))] = False,
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help=about("searxng_init_port"))] = 8080,
+    port: Annotated[
+        int | None, typer.Option("--port", min=1, max=65535, help=about("searxng_init_port"), show_default="8080")
+    ] = None,
     limiter: Annotated[bool, typer.Option("--limiter", help=about("searxng_init_limiter"))] = False,
 ) -> None:
     """Write docker-compose.yml and settings.yml, with the JSON API on."""
@@ -231,25 +236,25 @@ def searxng_up(
     ] = None,
 ) -> None:
     """Start SearXNG."""
-    from qiusuo.cli.searxng import run_compose_action, run_without_docker  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.searxng import run_up  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_without_docker(folder, yes=yes, port=port) if no_docker else run_compose_action("up", folder))
+    raise typer.Exit(run_up(folder, no_docker=no_docker, yes=yes, port=port))
 
 
 @searxng.command("down", epilog=SEARXNG_EPILOG, help=about("searxng_down"))
 def searxng_down(folder: KitDir = None) -> None:
     """Stop SearXNG and remove its container."""
-    from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.searxng import run_down  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_compose_action("down", folder))
+    raise typer.Exit(run_down(folder))
 
 
 @searxng.command("restart", epilog=SEARXNG_EPILOG, help=about("searxng_restart"))
 def searxng_restart(folder: KitDir = None) -> None:
     """Restart SearXNG, so that it reads its settings again."""
-    from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.searxng import run_restart  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_compose_action("restart", folder))
+    raise typer.Exit(run_restart(folder))
 
 
 @searxng.command("logs", epilog=SEARXNG_EPILOG, help=about("searxng_logs"))
@@ -258,9 +263,9 @@ def searxng_logs(
     follow: Annotated[bool, typer.Option("--follow", "-f", help=about("searxng_logs_follow"))] = False,
 ) -> None:
     """Show what SearXNG has logged."""
-    from qiusuo.cli.searxng import run_compose_action  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.searxng import run_logs  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_compose_action("logs", folder, follow=follow))
+    raise typer.Exit(run_logs(folder, follow=follow))
 
 
 google = typer.Typer(help=about("group_google"), no_args_is_help=True)

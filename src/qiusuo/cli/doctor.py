@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.doctor.findings import Finding, Level, worst_level
 from qiusuo.doctor.fixes import FIXES, repair
 from qiusuo.doctor.run import all_checks, examine
 from qiusuo.errors import SearchError
-from qiusuo.kit.files import default_folder
+from qiusuo.kit.commands import KitCommands
 from qiusuo.kit.settings_file import SettingsFileError
 
 _SIGNS: Final = {
@@ -71,9 +73,12 @@ def _repair(findings: Sequence[Finding], named: Path | None, err: Console, words
     if not any(finding.code in FIXES for finding in findings):
         err.print(escape(words("nothing_to_fix")))
         return Exit.OK
-    file = named or default_folder().settings
-    if not file.is_file():
+    file = named or _settings_of(findings) or _asked(words)
+    if file is None:
         err.print(escape(words("which_file")))
+        return Exit.USAGE
+    if not file.is_file():
+        err.print(escape(words("no_file", path=file)))
         return Exit.USAGE
     try:
         made = repair(findings, file)
@@ -83,9 +88,24 @@ def _repair(findings: Sequence[Finding], named: Path | None, err: Console, words
     if made is None:
         err.print(escape(words("nothing_to_fix")))
         return Exit.OK
-    restart = next((finding.commands[-1] for finding in findings if finding.code in made.codes), "")
-    err.print(escape(words("fixed", file=made.file, backup=made.backup, restart=restart)))
+    err.print(escape(words("fixed", file=made.file, backup=made.backup)))
+    mended = (finding for finding in findings if finding.code in made.codes)
+    for command in dict.fromkeys(command for finding in mended for command in finding.commands[1:]):
+        err.print(f"  [cyan]$ {escape(typed(command))}[/]")
     return Exit.OK
+
+
+def _settings_of(findings: Sequence[Finding]) -> Path | None:
+    """Return the file in the default folder, where it can be that of the SearXNG to be mended."""
+    kit = KitCommands()
+    addresses = [str(one.values["address"]) for one in findings if one.code in FIXES and "address" in one.values]
+    return kit.kit.settings if kit.kit.exists and all(map(kit.serves, addresses)) else None
+
+
+def _asked(words: Words) -> Path | None:
+    if not sys.stdin.isatty():
+        return None
+    return Path(typer.prompt(words("ask_file"))).expanduser()
 
 
 def _print_json(findings: Sequence[Finding], words: Words) -> None:
@@ -108,7 +128,7 @@ def _print_findings(findings: Sequence[Finding], words: Words) -> None:
                 if line:
                     out.print(f"    {escape(line)}", style="dim" if finding.level is Level.NOTE else "")
             for command in finding.commands:
-                out.print(f"    [cyan]$ {escape(command)}[/]")
+                out.print(f"    [cyan]$ {escape(typed(command))}[/]")
         if finding.level >= Level.WARNING:
             links = " · ".join(filter(None, (finding.guide_in(words.language), finding.link)))
             out.print(f"    [dim]{escape(links)}[/]")

@@ -8,17 +8,20 @@ import sys
 from dataclasses import fields
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.commands import typed
 from qiusuo.errors import SearchError
+from qiusuo.kit.commands import KitCommands
 from qiusuo.service import EngineStatus, SearchService
 
 
-def run_engines(*, as_json: bool) -> Exit:
+def run_engines(*, short: bool, as_json: bool) -> Exit:
     """Print how the engines stand; the exit code tells whether search can work at all."""
     words = words_for_terminal()
     try:
@@ -30,6 +33,11 @@ def run_engines(*, as_json: bool) -> Exit:
     if as_json:
         data = {"order": names, "engines": [_data(status, words) for status in statuses]}
         sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+    elif short:
+        ready = [status.label for status in statuses if status.name in names and status.state == "ready"]
+        typer.echo(words("engines_ready", names=ready or words("none")))
+        commands = {"up": typed(KitCommands().start[-1]), "engines": typed("qiusuo engines")}
+        typer.echo(words("engines_add", **commands))
     else:
         out = Console(highlight=False, emoji=False)
         out.print(_table(statuses, words))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 from qiusuo.cli.words import Words
+from qiusuo.commands import typed
 from qiusuo.errors import AllEnginesFailed, ConfigurationError, InvalidQuery, SearchError, UserRateLimited
 
 
@@ -49,4 +50,4 @@ def error_lines(error: SearchError, words: Words) -> list[str]:
 
 def advice_lines(fix: str, commands: Iterable[str]) -> list[str]:
     """Return what to do, and the commands that do it."""
-    return [*([f"→ {fix}"] if fix else []), *(f"$ {command}" for command in commands)]
+    return [*([f"→ {fix}"] if fix else []), *(f"$ {typed(command)}" for command in commands)]

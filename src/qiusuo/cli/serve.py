@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
-import logging
 import os
 import socket
 from contextlib import suppress
@@ -17,9 +16,12 @@ from rich.markup import escape
 
 from qiusuo.cli.exits import Exit, advice_lines, error_lines, exit_code
 from qiusuo.cli.words import words_for_terminal
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
+from qiusuo.doctor.findings import anchor
 from qiusuo.errors import ConfigurationError
+from qiusuo.logs import log_for_machines
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:
@@ -33,18 +35,14 @@ def run_serve(*, host: str | None, port: int | None, allow_open: bool, access_lo
     """Serve until told to stop; return the exit code."""
     words = words_for_terminal()
     err = Console(stderr=True, highlight=False, soft_wrap=True)
-    for handler in logging.getLogger().handlers:
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    ours = logging.getLogger("qiusuo")
-    if not ours.isEnabledFor(logging.WARNING):  # nobody sits before a server: what it warns of must be in its log
-        ours.setLevel(logging.WARNING)
     given: dict[str, Any] = {"host": host, "port": port, "allow_open": allow_open or None}
     try:
         settings = Settings.load(**{name: value for name, value in given.items() if value is not None})
+        log_for_machines(as_json=settings.log == "json", queries=settings.log_queries)
         with listen(settings) as listener:
             app = _build_app(settings)
             err.print(escape(words("serving", url=_url(settings.host, listener))))
-            _run(app, listener, err, access_log=access_log)
+            _run(app, listener, err, access_log=access_log, url=_url(settings.host, listener))
     except ConfigurationError as error:
         for line in error_lines(error, words):
             err.print(escape(line))
@@ -87,18 +85,18 @@ def _build_app(settings: Settings) -> QiusuoApp:
         from qiusuo.web.app import create_app  # noqa: PLC0415 - needs the extra
     except ModuleNotFoundError as error:
         missing = Fact("cli.no_server", package=error.name or "")
-        raise ConfigurationError(missing, commands=("pip install 'qiusuo[server]'",)) from None
+        raise ConfigurationError(missing, commands=(install_command("qiusuo[server]"),)) from None
     return create_app(settings=settings)
 
 
-def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool) -> None:
+def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool, url: str) -> None:
     from qiusuo.web.entrance.server import Server  # noqa: PLC0415 - loaded when used
 
     server = Server(app, access_log=access_log)
 
     async def serve() -> None:
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
-        notices = asyncio.create_task(_show_notices(app, err))
+        notices = asyncio.create_task(_show_notices(app, err, url))
         try:
             await server.serve(sockets=[listener])
         finally:
@@ -113,11 +111,13 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
         runner.run(serve())
 
 
-async def _show_notices(app: QiusuoApp, err: Console) -> None:
+async def _show_notices(app: QiusuoApp, err: Console, url: str) -> None:
+    language = words_for_terminal().language
     for finding in await startup_notices(app.backend.settings, app.backend.service):
-        told = finding.wording(words_for_terminal().language)
+        told = finding.wording(language)
         advice = (f"  {line}" for line in advice_lines(told.fix, finding.commands))
-        for line in (f"{told.what} {told.why}".rstrip(), *advice):
+        guide = f"  {url}/docs/troubleshooting?lang={language.value}#{anchor(finding.code)}"
+        for line in (f"{told.what} {told.why}".rstrip(), *advice, guide):
             err.print(escape(line))
 
 

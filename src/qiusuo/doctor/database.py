@@ -29,9 +29,8 @@ async def check_database(context: Examination) -> list[Finding]:
         async with asyncio.timeout(ANSWER_SECONDS):
             await store.database.look()
     except TimeoutError:
-        commands = ("pg_isready",) if address.kind == "postgresql" else ()
         late = Fact("database.late", seconds=ANSWER_SECONDS)
-        return [database_failed(Unavailable(late, place=address.shown, commands=commands))]
+        return [database_failed(Unavailable(late, place=address.shown))]
     except SearchError as error:
         return [database_failed(error)]
     finally:

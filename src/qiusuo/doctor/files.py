@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from qiusuo.commands import at_hand
 from qiusuo.config_files import read_config_file
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
@@ -38,7 +39,7 @@ async def check_files(context: Examination) -> list[Finding]:
         if not state.st_mode & (0o044 if own else 0o004) or not is_secret:
             continue
         values = {"file": path, "mode": f"{stat.S_IMODE(state.st_mode):04o}"}
-        found.append(Finding("files.readable", Level.WARNING, values, (_command(context, path, own=own),)))
+        found.append(Finding("files.readable", Level.WARNING, values, _command(context, path, own=own)))
     return found
 
 
@@ -56,12 +57,12 @@ def _files(context: Examination) -> Iterator[tuple[Path, bool]]:
             yield settings, not SettingsFile.read(settings).has_default_secret
 
 
-def _command(context: Examination, path: Path, *, own: bool) -> str:
+def _command(context: Examination, path: Path, *, own: bool) -> tuple[str, ...]:
+    rights = "" if own or os.geteuid() == 0 else "sudo "
     # SearXNG's container has a user of its own, who must read the file; but not the folder in which it lies.
     if path == context.known_settings_file:
-        return f"{'' if own else 'sudo '}chmod 700 {shlex.quote(str(path.parent))}"
-    quoted = shlex.quote(str(path))
-    return f"chmod 600 {quoted}" if own else f"sudo chmod o= {quoted}"
+        return at_hand(f"{rights}chmod 700 {shlex.quote(str(path.parent))}")
+    return at_hand(f"{rights}chmod {'600' if own else 'o='} {shlex.quote(str(path))}")
 
 
 def _is_closed(folder: Path) -> bool:

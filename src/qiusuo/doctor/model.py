@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from qiusuo.chat.models.room import asked_room, may_be_asked
 from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
+from qiusuo.commands import at_hand
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.wire import Heard, ask
@@ -32,15 +33,16 @@ async def check_model(context: Examination) -> list[Finding]:
     """Tell which model answers, and what it lacks."""
     settings = context.settings
     if settings.model is None:
-        return [Finding("model.none", Level.NOTE, {}, ("export QIUSUO_MODEL=ollama:qwen3",))]
+        return [Finding("model.none", Level.NOTE)]
     try:
         choice = ready(choose(settings))
     except ModelNotConfigured as error:
         return [_not_set_up(settings.model, error)]
     if choice.kind in {EXTRACTIVE, LOCAL}:
         return [Finding("model.ok", Level.OK, {"label": choice.label, "address": choice.path or EXTRACTIVE})]
-    near = is_loopback(urlsplit(choice.base_url).hostname or "")
-    if choice.vendor is None or (context.quick and not near):  # only LangChain knows the address, or it is outside
+    if choice.vendor is None or (
+        context.quick and not _is_near(choice)
+    ):  # only LangChain knows the address, or it is outside
         return [Finding("model.not_asked", Level.NOTE, {"label": choice.label})]
     found = await _examine(choice, _QUICK_TIMEOUT if context.quick else ASK_TIMEOUT)
     # In a hurry nobody asks for more than whether it works.
@@ -48,6 +50,10 @@ async def check_model(context: Examination) -> list[Finding]:
     if guessed and may_be_asked(choice) and await asked_room(choice) is None:
         return [found, Finding("model.room_assumed", Level.NOTE, {"label": choice.label, "tokens": choice.context})]
     return [found]
+
+
+def _is_near(choice: ModelChoice) -> bool:
+    return is_loopback(urlsplit(choice.base_url).hostname or "")
 
 
 async def _examine(choice: ModelChoice, timeout: float) -> Finding:
@@ -80,7 +86,7 @@ def _judged(choice: ModelChoice, heard: Heard) -> Finding:
     values: dict[str, object] = {"label": choice.label, "address": address}
     if heard.error is not None:
         values["reason"] = heard.error.fact
-        start = ("ollama serve",) if choice.provider == _OLLAMA else (f"curl -sS {shlex.quote(address)}/models",)
+        start = at_hand("ollama serve") if choice.provider == _OLLAMA and _is_near(choice) else ()
         return Finding("model.unreachable", Level.PROBLEM, values, start)
     if heard.status in {401, 403}:
         variable = choice.vendor.keys[0] if choice.vendor and choice.vendor.keys else "QIUSUO_MODEL_API_KEY"
@@ -93,7 +99,7 @@ def _judged(choice: ModelChoice, heard: Heard) -> Finding:
     if _is_there(choice.name, names):
         return Finding("model.ok", Level.OK, values)
     if choice.provider == _OLLAMA:
-        pull = (f"ollama pull {shlex.quote(choice.name)}",)
+        pull = at_hand(f"ollama pull {shlex.quote(choice.name)}") if _is_near(choice) else ()
         return Finding("model.missing", Level.PROBLEM, values | {"name": choice.name, "known": _some(names)}, pull)
     # A list may leave out what is there: a snapshot, a deployment of one's own.
     return Finding("model.missing", Level.WARNING, values | {"name": choice.name, "known": _some(names)})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from qiusuo import plugins
 from qiusuo.config import Settings
@@ -41,6 +41,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "chrome": check_chrome,
     "clock": check_clock,
 }
+ON_THIS_LOOP: Final = frozenset({"search", "searxng", "providers"})
+"""They ask the engines, whose connections belong to the loop; all else may block."""
 TIME_LIMIT: Final = 7.8
 
 
@@ -62,6 +64,7 @@ async def examine(
     quick: bool = False,
     settings_file: Path | None = None,
     progress: Progress | None = None,
+    leave_out: Collection[str] = (),
 ) -> list[Finding]:
     """Examine the set-up and return what was found, in the order of the checks; never takes longer than 8 s.
 
@@ -71,31 +74,43 @@ async def examine(
         quick: Only what takes about a second and asks nothing outside: no searches, no probes of providers.
         settings_file: SearXNG's ``settings.yml``, where it is at hand.
         progress: Told the name of each check when it has ended.
+        leave_out: Names of checks that the caller makes itself.
     """
     if service is None:
         async with SearchService.from_settings(settings) as own:
-            return await examine(settings, own, quick=quick, settings_file=settings_file, progress=progress)
+            options: dict[str, Any] = {"settings_file": settings_file, "progress": progress, "leave_out": leave_out}
+            return await examine(settings, own, quick=quick, **options)
     context = Examination(settings, service.roster, quick=quick, settings_file=settings_file)
-    results = await asyncio.gather(*(_run(name, check, context, progress) for name, check in all_checks().items()))
+    checks = {name: check for name, check in all_checks().items() if name not in leave_out}
+    results = await asyncio.gather(*(_run(name, check, context, progress) for name, check in checks.items()))
     found = [finding for result in results for finding in result]
     # Two checks may see the same, such as a wrong clock.
     return list({finding.code + repr(sorted(finding.values.items())): finding for finding in found}.values())
 
 
-async def startup_notices(settings: Settings, service: SearchService | None = None) -> list[Finding]:
+async def startup_notices(
+    settings: Settings, service: SearchService | None = None, *, leave_out: Collection[str] = ()
+) -> list[Finding]:
     """Return what a user should hear at the start: warnings and problems, from the quick checks. Never raises."""
     try:
-        found = await examine(settings, service, quick=True)
+        found = await examine(settings, service, quick=True, leave_out=leave_out)
     except Exception:  # a fault of the examination must not keep the program from starting
         logger.exception("the set-up could not be examined")
         return []
     return [finding for finding in found if finding.level >= Level.WARNING]
 
 
+async def _in_time(check: Check, context: Examination) -> list[Finding]:
+    async with asyncio.timeout(TIME_LIMIT):
+        return await check(context)
+
+
 async def _run(name: str, check: Check, context: Examination, progress: Progress | None) -> list[Finding]:
     try:
-        async with asyncio.timeout(TIME_LIMIT):
-            return await check(context)
+        if name in ON_THIS_LOOP:
+            return await _in_time(check, context)
+        # An import, an index or a slow disk holds up its own thread alone, not the others' clocks.
+        return await asyncio.to_thread(asyncio.run, _in_time(check, context))
     except TimeoutError:
         late = Fact("check.late", seconds=TIME_LIMIT)
         return [Finding("check.failed", Level.WARNING, {"name": name, "reason": late})]

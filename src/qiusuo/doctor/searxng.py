@@ -108,7 +108,8 @@ async def _examine(context: Examination, endpoint: Endpoint) -> list[Finding]:
         return [stranger]
     version = clean(field_of(config.data, "version"), 40)
     limited = bool(field_of(config.data, "limiter", "enabled")) and await _limits_us(endpoint)
-    extra = [*_old(version), *_clock(config, health)]
+    update = context.commands.update(address)
+    extra = [*(replace(one, commands=update) for one in _old(version)), *_clock(config, health)]
     if context.quick:
         return [*await _ready(context, endpoint, version, limited=limited), *extra]
     timeout = min(context.settings.timeout, MAX_SEARCH_TIMEOUT)
@@ -193,8 +194,7 @@ def _old(version: str, today: date | None = None) -> list[Finding]:
     if days <= OLD_AFTER_DAYS:
         return []
     # A note: an old one that works is no fault, and one that does not is named by its failing engines.
-    command = "docker compose pull && docker compose up -d"
-    return [Finding("searxng.old", Level.NOTE, {"version": version, "days": days}, (command,))]
+    return [Finding("searxng.old", Level.NOTE, {"version": version, "days": days})]
 
 
 def _clock(*heard: Heard) -> list[Finding]:

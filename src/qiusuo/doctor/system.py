@@ -6,16 +6,21 @@ import asyncio
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from qiusuo import plugins
 from qiusuo.browser.locate import find_chrome
+from qiusuo.commands import at_hand, for_systemd
 from qiusuo.config import Settings, variable_name
+from qiusuo.config_files import read_config_file
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
+from qiusuo.kit.process import port_is_free
+from qiusuo.server_settings import is_loopback
 from qiusuo.storage.redis import SharedState, SharedStateGone
 from qiusuo.validation import problem_of
 from qiusuo.words import Fact
@@ -24,24 +29,51 @@ GOOGLE: Final = "google"
 # This version was not there earlier, so a clock that says so is wrong.
 EARLIEST: Final = datetime(2026, 8, 1, tzinfo=UTC)
 MAX_SKEW_SECONDS: Final = 300
+REDIS_PORT: Final = 6379
 
 
 async def check_settings(context: Examination) -> list[Finding]:
-    """Tell the variables whose value was not taken; the address of SearXNG has a check of its own."""
+    """Tell the values that were not taken, from the environment or the file below it.
+
+    An address of SearXNG in the environment has a check of its own.
+    """
     found: list[Finding] = []
+    in_file = _file_values(context.settings)
     for name in Settings.SEED_FIELDS:
-        field = Settings.model_fields[name]
-        given = context.settings.env(variable_name(name))
-        if given is None or name in {"provider_priority", "searxng_url"}:
-            continue
-        try:
-            bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
-            TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
-        except ValidationError as error:
-            problem = problem_of(error.errors(include_input=False)[0])
-            values = {"variable": variable_name(name), "used": getattr(context.settings, name), "problem": problem}
-            found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable_name(name)}",)))
+        variable = variable_name(name)
+        values: dict[str, object] = {"used": getattr(context.settings, name)}
+        given = context.settings.env(variable)
+        if given is not None:
+            problem = _problem(name, given) if name not in {"provider_priority", "searxng_url"} else None
+            if problem is not None:
+                values |= {"variable": variable, "problem": problem}
+                found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable}",)))
+        elif name in in_file or variable in in_file:
+            problem = _problem(name, in_file.get(name, in_file.get(variable)))
+            if problem is not None:
+                values |= {"name": name, "file": context.settings.config_file, "problem": problem}
+                found.append(Finding("settings.invalid_in_file", Level.WARNING, values))
     return found
+
+
+def _file_values(settings: Settings) -> dict[str, Any]:
+    try:
+        return read_config_file(settings.config_file) if settings.config_file else {}
+    except ConfigurationError:  # gone or broken since it was read
+        return {}
+
+
+def _problem(name: str, given: Any) -> Fact | None:
+    """Return what is wrong with a value; a list may be written as a text with commas."""
+    field = Settings.model_fields[name]
+    if name == "provider_priority" and isinstance(given, str):
+        return None
+    try:
+        bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
+        TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
+    except ValidationError as error:
+        return problem_of(error.errors(include_input=False)[0])
+    return None
 
 
 async def check_redis(context: Examination) -> list[Finding]:
@@ -59,10 +91,19 @@ async def check_redis(context: Examination) -> list[Finding]:
         await shared.run(lambda redis: redis.ping())
     except SharedStateGone:
         values = {"address": address, "reason": Fact("redis.silent")}
-        return [Finding("redis.failed", Level.WARNING, values, ("redis-cli ping", "redis-server --daemonize yes"))]
+        return [Finding("redis.failed", Level.WARNING, values, _start_redis(secret.get_secret_value()))]
     finally:
         await shared.aclose()
     return [Finding("redis.ok", Level.OK, {"address": address})]
+
+
+def _start_redis(url: str) -> tuple[str, ...]:
+    """Return the command that starts a Redis here, where the address is of this machine and nobody listens there."""
+    parts = urlsplit(url)
+    port = parts.port or REDIS_PORT
+    if parts.scheme != "redis" or not is_loopback(parts.hostname or "localhost") or not port_is_free(port):
+        return ()
+    return at_hand(f"redis-server --port {port} --daemonize yes")
 
 
 async def check_chrome(context: Examination) -> list[Finding]:
@@ -105,4 +146,5 @@ def clock_findings(date_header: str | None, now: datetime | None = None) -> list
         wrong = abs((now - theirs).total_seconds()) > MAX_SKEW_SECONDS
     if not wrong:
         return []
-    return [Finding("clock.wrong", Level.WARNING, {"now": f"{now:%Y-%m-%d %H:%M} UTC"}, ("timedatectl set-ntp true",))]
+    command = for_systemd("timedatectl set-ntp true")
+    return [Finding("clock.wrong", Level.WARNING, {"now": f"{now:%Y-%m-%d %H:%M} UTC"}, command)]

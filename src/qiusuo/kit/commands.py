@@ -14,9 +14,15 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from qiusuo.commands import at_hand, for_systemd
+from qiusuo.kit.docker import docker_may_run
 from qiusuo.kit.environment import is_installed
 from qiusuo.kit.files import DEFAULT_PORT, KitFolder, default_folder, environment_folder
+from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
+from qiusuo.server_settings import is_loopback
 from qiusuo.words import Fact
+
+_FIRST_FREE: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +52,61 @@ class KitCommands:
     @property
     def start(self) -> tuple[str, ...]:
         """The commands that bring a SearXNG up."""
-        up = self._command("up") + (" --no-docker" if self.without_docker else "")
-        return (up,) if self.kit.exists else (self._command("init"), up)
+        return self.start_at("")
+
+    def start_at(self, address: str) -> tuple[str, ...]:
+        """Return the commands that bring a SearXNG up, and together with an address of this machine."""
+        wanted = _port_of(address)
+        up = self._command("up") + (" --no-docker" if self.without_docker or not docker_may_run(self.environ) else "")
+        if self.kit.exists:
+            there, port = self._port() or wanted, ""
+        else:
+            there = wanted if wanted >= _FIRST_FREE else DEFAULT_PORT  # below it only root may listen
+            port = "" if there == DEFAULT_PORT else f" --port {there}"
+        init = () if self.kit.is_whole else (self._command("init") + port,)
+        other = (f"export SEARXNG_URL=http://localhost:{there}",) if address and there != wanted else ()
+        return (*init, up, *other)
 
     @property
-    def restart(self) -> str:
-        """The command that makes SearXNG read its settings again."""
-        if not self.kit.compose.is_file():
-            return "docker restart searxng"
-        return self.start[-1] if self.without_docker else self._command("restart")
+    def restart(self) -> tuple[str, ...]:
+        """The command that makes SearXNG read its settings again; none for one that somebody else has set up."""
+        return (self._command("restart"),) if self.kit.compose.is_file() else ()
 
     @property
-    def logs(self) -> str:
-        """The command that shows SearXNG's log."""
-        return self._command("logs") if self.kit.compose.is_file() else "docker logs --tail 100 searxng"
+    def logs(self) -> tuple[str, ...]:
+        """The command that shows SearXNG's log; none for one that somebody else has set up."""
+        return (self._command("logs"),) if self.kit.compose.is_file() else ()
+
+    def update(self, address: str) -> tuple[str, ...]:
+        """Return the command that brings a newer SearXNG, where the one at ``address`` runs in our container."""
+        near = is_loopback(urlsplit(address).hostname or "") and self.serves(address)
+        if not near or self.without_docker or not self.kit.compose.is_file():
+            return ()
+        compose = f"docker compose -f {shlex.quote(str(self.kit.compose))}"
+        return (f"{compose} pull && {compose} up --detach",)
 
     @property
     def fix(self) -> str:
-        """The command that repairs SearXNG's settings file; the one in the default folder need not be named."""
-        if self.settings_file is None and self.kit.exists:
-            return "qiusuo doctor --fix"
-        file = shlex.quote(str(self.settings_file)) if self.settings_file else "/path/to/settings.yml"
-        return f"qiusuo doctor --fix --settings-file {file}"
+        """The command that repairs SearXNG's settings file; it asks for a file of which nobody knows the place."""
+        named = f" --settings-file {shlex.quote(str(self.settings_file))}" if self.settings_file else ""
+        return f"qiusuo doctor --fix{named}"
 
     def for_fault(self, fact: Fact) -> tuple[str, ...]:
         """Return the commands that belong to a fault of SearXNG; none where commands do not help."""
         commands = _FOR_FAULTS.get(fact.code)
-        return commands(self, fact) if commands else ()
+        # On another machine nothing can be started or changed from here.
+        far = fact.code not in _ANYWHERE and not is_loopback(urlsplit(_address(fact)).hostname or "localhost")
+        return commands(self, fact) if commands and not far else ()
+
+    def serves(self, address: str) -> bool:
+        """Whether these files can be those of the SearXNG at an address: somebody has said so, or it has their port."""
+        return self.settings_file is not None or self._port() == _port_of(address)
+
+    def _port(self) -> int | None:
+        try:
+            return SettingsFile.read(self.kit.settings).port
+        except SettingsFileError:
+            return None
 
     def _command(self, action: str) -> str:
         folder = self.kit.path
@@ -80,16 +114,29 @@ class KitCommands:
         return f"qiusuo searxng {action}{where}"
 
 
-def _start(kit: KitCommands, _fact: Fact) -> tuple[str, ...]:
-    return kit.start
+def _port_of(address: str) -> int:
+    parts = urlsplit(address or f"http://localhost:{DEFAULT_PORT}")
+    return parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _restart(kit: KitCommands, _fact: Fact) -> tuple[str, ...]:
-    return (kit.restart,)
+def _address(fact: Fact) -> str:
+    return str(fact.values.get("address", ""))
+
+
+def _start(kit: KitCommands, fact: Fact) -> tuple[str, ...]:
+    return kit.start_at(_address(fact))
+
+
+def _restart(kit: KitCommands, fact: Fact) -> tuple[str, ...]:
+    return kit.restart if kit.serves(_address(fact)) else ()
+
+
+def _logs(kit: KitCommands, fact: Fact) -> tuple[str, ...]:
+    return kit.logs if kit.serves(_address(fact)) else ()
 
 
 def _local_address(_kit: KitCommands, fact: Fact) -> tuple[str, ...]:
-    port = urlsplit(str(fact.values.get("address", ""))).port or DEFAULT_PORT
+    port = urlsplit(_address(fact)).port or DEFAULT_PORT
     return (f"export SEARXNG_URL=http://localhost:{port}",)
 
 
@@ -98,27 +145,29 @@ def _final_address(_kit: KitCommands, fact: Fact) -> tuple[str, ...]:
     return (f"export SEARXNG_URL={shlex.quote(target)}",) if target.startswith("http") else ()
 
 
+def _docker_off(kit: KitCommands, _fact: Fact) -> tuple[str, ...]:
+    begin = for_systemd("systemctl start docker")
+    up = kit.start[-1].removesuffix(" --no-docker")
+    return (*begin, up) if begin else (f"{up} --no-docker",)
+
+
+_ANYWHERE: Final = frozenset({"searxng.dns", "searxng.redirect", "searxng.other_service", "searxng.wrong_port"})
 _FOR_FAULTS: Final[Mapping[str, Callable[[KitCommands, Fact], tuple[str, ...]]]] = {
     "searxng.none": _start,
     "searxng.refused": _start,
     "searxng.no_defaults": _start,
     "searxng.dns": _local_address,
-    "searxng.unreachable": lambda _kit, fact: (f"curl -sS -m 5 {fact.values['address']}/healthz",),
     "searxng.wrong_port": lambda _kit, fact: (f"export SEARXNG_URL={fact.values['found']}",),
-    "searxng.other_service": lambda _kit, fact: (f"curl -sS {fact.values['address']}/config", "docker ps"),
+    "searxng.other_service": lambda _kit, fact: at_hand(f"curl -sS {shlex.quote(_address(fact))}/config"),
     "searxng.redirect": _final_address,
-    "searxng.broken": lambda kit, _fact: (kit.logs, kit.restart),
-    "searxng.json_off": lambda kit, _fact: (kit.fix, kit.restart),
+    "searxng.broken": lambda kit, fact: (*_logs(kit, fact), *_restart(kit, fact)),
+    "searxng.json_off": lambda kit, fact: (kit.fix, *_restart(kit, fact)),
     "searxng.json_not_applied": _restart,
     "searxng.limiter": _restart,
     "searxng.limiter_on": _restart,
     "searxng.slow": _restart,
     "searxng.timeout": _restart,
     "searxng.secret": lambda kit, _fact: (kit.fix, *kit.start),
-    "searxng.docker_off": lambda kit, _fact: (
-        "sudo systemctl start docker",
-        *kit.start,
-        f"{kit.start[-1]} --no-docker",
-    ),
-    "searxng.container_stopped": lambda kit, _fact: (kit.logs, *kit.start),
+    "searxng.docker_off": _docker_off,
+    "searxng.container_stopped": lambda kit, _fact: (*kit.logs, *kit.start),
 }

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -89,6 +92,31 @@ async def container_of(folder: Path) -> Container | None:
         if "searxng" in image:
             return Container(name, status)
     return None
+
+
+async def is_outdated(folder: KitFolder) -> bool:
+    """Tell whether the container of ``folder`` was started before its settings were changed."""
+    container = await container_of(folder.path)
+    if container is None or not container.runs:
+        return False
+    started = await _ask("inspect", "--format", "{{.State.StartedAt}}", container.name)
+    try:
+        # Docker tells nanoseconds, in UTC.
+        since = datetime.fromisoformat((started or "")[:19]).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return False
+    return any(path.stat().st_mtime > since + 1 for path in folder.paths if path.is_file())
+
+
+def docker_may_run(environ: Mapping[str, str]) -> bool:
+    """Tell whether Docker's engine can be running, by where it listens: cheap, and wrong only where it says yes."""
+    home = Path(environ.get("HOME") or Path.home()) / ".docker"
+    if os.name != "posix" or environ.get("DOCKER_HOST") or (home / "contexts").is_dir():
+        return True
+    usual = [Path("/var/run/docker.sock"), home / "run" / "docker.sock"]
+    if runtime := environ.get("XDG_RUNTIME_DIR"):
+        usual.append(Path(runtime) / "docker.sock")
+    return any(path.exists() for path in usual)
 
 
 async def _ask(*arguments: str) -> str | None:

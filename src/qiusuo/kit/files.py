@@ -22,14 +22,6 @@ DEFAULT_PORT: Final = 8080
 _SECRET_BYTES: Final = 32
 
 
-class FilesExist(Exception):
-    """There are files already, which are not overwritten; ``paths`` names them."""
-
-    def __init__(self, paths: tuple[Path, ...]) -> None:
-        super().__init__(", ".join(str(path) for path in paths))
-        self.paths = paths
-
-
 @dataclass(frozen=True, slots=True)
 class KitFolder:
     """A folder with the files of one SearXNG."""
@@ -62,17 +54,24 @@ class KitFolder:
     def exists(self) -> bool:
         return self.settings.is_file()
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All files of a SearXNG."""
+        return tuple(self.path / name for name in (COMPOSE, SETTINGS, LIMITER, SECRETS))
+
+    @property
+    def is_whole(self) -> bool:
+        return all(path.is_file() for path in self.paths)
+
     def write(self, *, port: int = DEFAULT_PORT, limiter: bool = False, force: bool = False) -> tuple[Path, ...]:
-        """Write the files out of the templates and return their paths.
+        """Write the files out of the templates and return the paths of those written.
+
+        A file that is there stays as it is, unless ``force`` is set.
 
         Raises:
-            FilesExist: some are there, and ``force`` is not set.
             OSError: the folder cannot be written.
         """
-        paths = tuple(self.path / name for name in (COMPOSE, SETTINGS, LIMITER, SECRETS))
-        taken = tuple(path for path in paths if path.exists())
-        if taken and not force:
-            raise FilesExist(taken)
+        paths = tuple(path for path in self.paths if force or not path.exists())
         values = {
             "port": str(port),
             "secret": secrets.token_hex(_SECRET_BYTES),

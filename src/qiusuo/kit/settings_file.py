@@ -73,6 +73,10 @@ class SettingsFile:
         value = self._get("server", "port")
         return value if isinstance(value, int) else _DEFAULT_PORT
 
+    @property
+    def limiter(self) -> bool:
+        return bool(self._get("server", "limiter"))
+
     def with_value(self, section: str, key: str, value: Any) -> SettingsFile:
         """Return the file with one value of one section set.
 

@@ -61,12 +61,13 @@ def legal_rebuild(
 
 @legal.command("stats", epilog=EPILOG, help=own("stats"))
 def legal_stats(
+    files: Annotated[bool, typer.Option("--files", help=own("stats_files"))] = False,
     as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
     """Show what the index holds."""
     from qiusuo.legal.terminal import run_stats  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_stats(as_json=as_json))
+    raise typer.Exit(run_stats(files=files, as_json=as_json))
 
 
 @legal.command("search", epilog=EPILOG, help=own("search"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,22 +17,26 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
-from qiusuo.legal.building.imports import Importer, ImportReport, ImportStep, rebuild
+from qiusuo.legal.answers.sources import by_folder
+from qiusuo.legal.building.imports import Importer, ImportReport, ImportStep, SourceReport, rebuild
 from qiusuo.legal.building.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
 from qiusuo.legal.index.folder import IndexFolder, index_folder
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
 from qiusuo.legal.judgments.judgment_text import case_number
-from qiusuo.legal.models import ArticleNumber, Validity
+from qiusuo.legal.models import ArticleNumber, SourceState, Validity
 from qiusuo.legal.reading.numbers import MAX_ARTICLE
 from qiusuo.words import Fact
 
 MAX_SHOWN_GAPS = 10
 MAX_SHOWN_NUMBERS = 12
+MAX_SHOWN_SOURCES = 20
+_COUNTED = ("accepted", "duplicates", "rejected")
 
 
 def run_install(*, yes: bool, semantic: bool) -> Exit:
@@ -65,8 +70,8 @@ def run_rebuild(*, semantic: bool) -> Exit:
     return _guarded(lambda folder: _import(folder, rebuild, semantic=semantic))
 
 
-def run_stats(*, as_json: bool) -> Exit:
-    """Print what the index holds."""
+def run_stats(*, files: bool, as_json: bool) -> Exit:
+    """Print what the index holds, and of what it was made: by folder, or every file."""
 
     def show(folder: IndexFolder) -> Exit:
         index = IndexHandle(folder).get()
@@ -79,12 +84,15 @@ def run_stats(*, as_json: bool) -> Exit:
         names = ("laws", "versions", "articles", "citations", "cases", "rejected")
         counts = {name: f"{getattr(stats, name):,}" for name in names}
         _say(Fact("legal.counts", **counts, vectors="✓" if stats.semantic else "—"))
-        for source in stats.sources:
-            out.print(
-                escape(
-                    f"  {source.path}  {source.kind}  +{source.accepted:,} ={source.duplicates:,} !{source.rejected:,}"
-                )
-            )
+        for place, sources in by_folder(stats.sources).items():
+            if files or len(sources) == 1:
+                for one in sources:
+                    came = f"+{one.accepted:,} ={one.duplicates:,} !{one.rejected:,}"
+                    out.print(escape(f"  {one.path}  {one.kind}  {came}"))
+            else:
+                _say(_of_a_folder(place, sources))
+        if not files and len(stats.sources) > 1:
+            _say(Fact("legal.list_files", command=typed("qiusuo legal stats --files")))
         return Exit.OK
 
     return _guarded(show)
@@ -182,9 +190,22 @@ def _import(folder: IndexFolder, work: Callable[[Importer], ImportReport], *, se
     return Exit.OK if report.articles or report.cases else Exit.NOTHING_FOUND
 
 
+def _of_a_folder(folder: str, sources: Sequence[SourceState | SourceReport]) -> Fact:
+    sums = {name: f"{sum(getattr(one, name) for one in sources):,}" for name in _COUNTED}
+    return Fact("legal.of_a_folder", folder=folder, files=f"{len(sources):,}", **sums)
+
+
 def _print_report(report: ImportReport, folder: IndexFolder) -> None:
     out = _console()
-    for source in report.sources:
+    many = len(report.sources) > MAX_SHOWN_SOURCES
+    for place, sources in by_folder(report.sources).items() if many else ():
+        _say(_of_a_folder(place, sources))
+        reasons = Counter[str]()
+        for one in sources:
+            reasons.update(dict(one.reasons))
+        for reason, count in reasons.most_common():
+            out.print(escape(f"  ! {count} × {reason}"))
+    for source in () if many else report.sources:
         code = "legal.imported_resumed" if source.resumed else "legal.imported"
         counts = {name: f"{getattr(source, name):,}" for name in ("accepted", "duplicates", "rejected")}
         _say(Fact(code, file=source.path.name, **counts))

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Final, Self
 
+from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError, InvalidQuery, PageTimeout
 from qiusuo.http.guard import FetchPolicy
 from qiusuo.http.pages import PageClient, RawPage, Resolve
@@ -20,7 +21,6 @@ MAX_CHARS: Final = 20_000
 MAX_LINKS: Final = 100
 EXTRACTION_TIMEOUT: Final = 10.0
 EXTRACTION_THREADS: Final = 4
-_INSTALL: Final = "pip install 'qiusuo[pages]'"
 
 
 class PageReader:
@@ -85,7 +85,9 @@ def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_link
         from qiusuo.pages.extract import extract  # noqa: PLC0415 - see above
     except ImportError as error:
         missing = Fact("page_read.not_installed", package=error.name or "")
-        raise ConfigurationError(missing, fix=Fact("page_read.install"), commands=(_INSTALL,)) from None
+        raise ConfigurationError(
+            missing, fix=Fact("page_read.install"), commands=(install_command("qiusuo[pages]"),)
+        ) from None
 
     document, _ = decode(raw.body, raw.charset)
     found = extract(document, raw.content_type, raw.final_url, max_links=max_links)

@@ -134,7 +134,7 @@ class Attempts:
     async def _failed(self, lane: Lane, error: SearchError, started: float, *, counts: bool = True) -> Tried:
         if counts:
             await self.cooldowns.failed(lane.name, error)
-        logger.warning("%s failed (%s): %s", lane.name, error.outcome.value, error.message)
+        logger.warning("the engine %s failed: %s", lane.name, error)
         return Tried(lane, _failure(lane, error, self._ms(started)))
 
     def _resting(self, lane: Lane, cooling: Cooling) -> Tried:

@@ -163,7 +163,7 @@ class Cooldowns:
         record.rests += 1
         record.probe_until = 0.0
         record.cooling = Cooling(now + seconds, error.outcome, error.fact, error.remedy, error.commands, now)
-        logger.warning("%s rests for %.0f s after: %s", engine, seconds, error.message)
+        logger.warning("%s rests for %.0f s after: %s", engine, seconds, error)
         if self._shared is not None:
             await self._publish(engine, record.cooling, seconds)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Awaitable, Sequence
 
+from qiusuo.errors import ConfigurationError
+from qiusuo.logs import private
 from qiusuo.models import Attempt, SearchResponse
+
+logger = logging.getLogger(__name__)
 
 
 class SearchObserver:
@@ -35,7 +40,12 @@ async def observed(observers: Sequence[SearchObserver], search: Awaitable[Search
     except BaseException as error:  # cancelled searches have ended too
         for observer in observers:
             observer.search_ended(time.perf_counter() - started, error)
+        if isinstance(error, ConfigurationError):
+            logger.warning("no search can be made: %s", error)
         raise
+    how = "an old entry of the cache" if response.stale else "the cache" if response.cached else "the engine"
+    count, more = len(response.results), private(query=response.query)
+    logger.info("%d results from %s (%s) in %d ms", count, how, response.provider, response.search_time, extra=more)
     for observer in observers:
         observer.search_ended(time.perf_counter() - started, response)
     return response

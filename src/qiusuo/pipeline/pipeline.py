@@ -11,6 +11,7 @@ from typing import NamedTuple
 from qiusuo.config import Settings
 from qiusuo.engines.base import SearchEngine, Storing
 from qiusuo.errors import AllEnginesFailed
+from qiusuo.logs import private
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.attempt import Attempts, Lane
 from qiusuo.pipeline.cache import ResponseCache
@@ -185,9 +186,12 @@ class SearchPipeline:
 
     async def _stale(self, request: SearchRequest, receipt: tuple[Attempt, ...], started: float) -> SearchResponse:
         known = await self._cache.stale(request.key)
+        failed = AllEnginesFailed.from_attempts(receipt)
+        outcomes = ", ".join(f"{attempt.engine} {attempt.outcome.value}" for attempt in receipt)
+        end = "an older answer is served from the cache" if known else "the search fails"
+        logger.warning("no engine could answer (%s), %s: %s", outcomes, end, failed, extra=private(query=request.asked))
         if known is None:
-            raise AllEnginesFailed.from_attempts(receipt)
-        logger.warning("no engine could answer: an older answer is served from the cache")
+            raise failed
         ms = self._ms(started)
         return replace(known, query=request.asked, cached=True, stale=True, attempts=receipt, search_time=ms)
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
 from qiusuo.loops import PerLoop
 from qiusuo.words import Fact
@@ -45,7 +46,9 @@ class SharedState:
             from redis import RedisError, ResponseError  # noqa: PLC0415 - an extra
             from redis.asyncio import BlockingConnectionPool, Redis  # noqa: PLC0415 - an extra
         except ImportError:
-            raise ConfigurationError(Fact("redis.not_installed"), commands=("pip install 'qiusuo[redis]'",)) from None
+            raise ConfigurationError(
+                Fact("redis.not_installed"), commands=(install_command("qiusuo[redis]"),)
+            ) from None
         address = url.replace("valkey://", "redis://", 1).replace("valkeys://", "rediss://", 1)
         try:
             BlockingConnectionPool.from_url(address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
@@ -12,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from qiusuo import __version__
+from qiusuo.doctor import Level
 from qiusuo.errors import SearchError
 from qiusuo.models import SearchType
 from qiusuo.service import EngineStatus
@@ -88,23 +90,31 @@ def api_router(backend: Backend) -> APIRouter:
         openapi_extra=LANGUAGE,
     )
     async def health(request: Request) -> Response:
-        """Tell what works: 503 when no engine can be asked. 搜索与对话是否可用。"""
+        """Tell what works: 503 when no engine can be asked, or none worked at last. 搜索与对话是否可用。"""
         language = reader_language(request.scope)
         # Without any engine for the web, the statutes on this machine may still be searched.
         taking_part = await service.available() or await service.available(SearchType.REGULATION)
         states = {status.name: status for status in await service.status() if status.name in taking_part}
         resting = [status for status in states.values() if status.state == "resting"]
-        down = len(resting) == len(states)
+        database, searchless, findings = await asyncio.gather(
+            state.database_problem(), state.searchless(), state.findings(language)
+        )
+        down = len(resting) == len(states) or searchless
         problem = await service.disabled()
         problems = [problem] if problem else [_resting(one) for one in resting]
-        database = await state.database_problem()
+        if searchless:
+            failed = (backend.attempts.of(name) for name, one in states.items() if one.state != "resting")
+            problems += [last.problem for last in failed if last and last.problem]
         problems += [database] if database else []
+        unwell = bool(problems) or any(finding["level"] == Level.PROBLEM.label for finding in findings)
+        attempts = {name: last.to_dict() for name in states if (last := backend.attempts.of(name))}
         data = {
-            "status": "down" if down else "degraded" if problems else "ok",
+            "status": "down" if down else "degraded" if unwell else "ok",
             "version": __version__,
             "engines": {name: status.state for name, status in states.items()},
+            "attempts": attempts,
             **_told(problems, language),
-            "findings": await state.findings(language),
+            "findings": findings,
         }
         return json_answer(data, HTTPStatus.SERVICE_UNAVAILABLE if down else HTTPStatus.OK, language=language)
 

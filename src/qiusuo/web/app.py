@@ -126,6 +126,7 @@ def create_app(
         metrics=metrics,
     )
     backend.service.observe(backend.metrics)
+    backend.service.observe(backend.attempts)
     added = [extend(backend) for extend in (default_extensions() if extensions is None else extensions)]
 
     @asynccontextmanager

@@ -21,6 +21,7 @@ from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
 from qiusuo.web.metrics import Metrics
+from qiusuo.web.outcomes import LastAttempts
 from qiusuo.web.route import user_of
 from qiusuo.words import Fact
 
@@ -42,6 +43,7 @@ class Backend:
     tokens: Tokens
     door: Door
     metrics: Metrics
+    attempts: LastAttempts = field(default_factory=LastAttempts)
     parts: dict[str, Any] = field(default_factory=dict)
     """What extensions leave for those that come after them."""
     life: Life = field(default_factory=Life)

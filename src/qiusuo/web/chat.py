@@ -35,6 +35,7 @@ from qiusuo.server_settings import is_loopback
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.entrance.auth import runs_the_server
 from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.language import language_headers, reader_language, wished_language
 from qiusuo.web.route import json_answer, read_body, user_of
@@ -154,6 +155,7 @@ class ChatRoutes:
                 },
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
                 "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
+                "operator": runs_the_server(request.scope, self.backend.settings.operators or ()),
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
             },

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from qiusuo.doctor import startup_notices
 from qiusuo.doctor.database import ANSWER_SECONDS, database_failed
-from qiusuo.doctor.findings import Finding
+from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import SearchError, Unavailable
 from qiusuo.pipeline.flights import Flights
 from qiusuo.web.backend import Backend
 from qiusuo.words import Fact, Language
 
 LASTS: Final = 5.0
+LOOK_SECONDS: Final = 3.0
 PROBE_LASTS: Final = 1.0
 """Anybody may ask whether the server is ready; the database shall not feel it."""
 
@@ -27,22 +28,16 @@ class Health:
         self._backend = backend
         self._clock = clock
         self._looks: Flights[list[Finding]] = Flights()
+        self._looking: set[asyncio.Future[tuple[list[Finding], bool]]] = set()
         self._known: tuple[float, list[Finding]] | None = None
         self._probes: Flights[SearchError | None] = Flights()
         self._probed: tuple[float, SearchError | None] | None = None
 
     async def findings(self, language: Language = Language.ENGLISH) -> list[dict[str, Any]]:
         """Return warnings and problems of the set-up in their JSON shape, without the places of files and hosts."""
-        known = self._known
-        if known is None or self._clock() - known[0] > LASTS:
-            found, _ = await self._looks.join("findings", self._look)
-            known = self._known = (self._clock(), found)
-        database = await self.database_problem()
-        found = known[1]
-        if "conversations" in self._backend.parts:  # its own connection knows better than a look from outside
-            found = [finding for finding in found if not finding.code.startswith("database.")]
-            found += [database_failed(database)] if database else []
-        return [finding.public().to_dict(language) for finding in found]
+        found, database = await asyncio.gather(self._found(), self.database_problem())
+        told = [*found, *([database_failed(database)] if database else [])]
+        return [finding.public().to_dict(language) for finding in told]
 
     async def database_problem(self) -> SearchError | None:
         """Return why conversations cannot be written, None where they can or there are none."""
@@ -58,10 +53,35 @@ class Health:
         """Return the code of why the server shall not be sent requests, blank where it may."""
         if self._backend.life.stopping:
             return "stopping"
-        return "database" if await self.database_problem() else ""
+        database, searchless = await asyncio.gather(self.database_problem(), self.searchless())
+        return "database" if database else "search" if searchless else ""
+
+    async def searchless(self) -> bool:
+        """Tell whether no engine worked when it was tried last. Those of one subject, such as statutes, help nobody."""
+        return await self._backend.attempts.none_works((await self._backend.service.roster.available()).engines)
+
+    async def _found(self) -> list[Finding]:
+        known = self._known
+        if known is not None and self._clock() - known[0] <= LASTS:
+            return known[1]
+        # Whatever hangs goes on by itself: whoever watches the server hears in time what is known.
+        look = asyncio.ensure_future(self._looks.join("findings", self._look))
+        self._looking.add(look)
+        look.add_done_callback(self._looking.discard)
+        done, _ = await asyncio.wait({look}, timeout=LOOK_SECONDS)
+        if done:
+            return look.result()[0]
+        late = Finding(
+            "check.failed", Level.WARNING, {"name": "health", "reason": Fact("check.late", seconds=LOOK_SECONDS)}
+        )
+        return [*(known[1] if known else ()), late]
 
     async def _look(self) -> list[Finding]:
-        return list(await startup_notices(self._backend.settings, self._backend.service))
+        # Its own connection to the database knows better than a look from outside.
+        own = ("database",) if "conversations" in self._backend.parts else ()
+        found = list(await startup_notices(self._backend.settings, self._backend.service, leave_out=own))
+        self._known = (self._clock(), found)
+        return found
 
     async def _probe(self) -> SearchError | None:
         try:

@@ -177,19 +177,33 @@ class ReadyAnswer(CamelModel):
 
     status: str = Field(description="`ready` or `unready`.")
     reason: str = Field(
-        "", description="Why not: `stopping` (it was told to stop), `database` (conversations cannot be written)."
+        "",
+        description="Why not: `stopping` (it was told to stop), `database` (conversations cannot be written), `search` "
+        "(no engine worked when it was tried last).",
     )
+
+
+class LastAttemptAnswer(CamelModel):
+    """How the last attempt at an engine ended."""
+
+    outcome: str = Field(description="`ok`, `empty`, or how it failed.")
+    code: str = Field(description="Why it failed, as a code; blank where it worked.")
+    at: str = Field(description="When, in UTC.")
+    failures: int = Field(description="Failures in a row.")
 
 
 class HealthAnswer(CamelModel):
     """What works."""
 
     status: str = Field(
-        description="`ok`, `degraded` (some engines rest, only statutes can be searched, or conversations cannot be "
-        "kept), `down` (no engine can be asked)."
+        description="`ok`, `degraded` (some engines rest, something that is set up does not work, only statutes can be "
+        "searched, or conversations cannot be kept), `down` (no engine can be asked, or none worked at last)."
     )
     version: str
     engines: dict[str, str] = Field(description="The engines that take part, with their state.")
+    attempts: dict[str, LastAttemptAnswer] = Field(
+        default_factory=dict, description="What the last attempt at each showed; none where it was not tried yet."
+    )
     message: str = ""
     fix: str = ""
     problems: list[ProblemAnswer] = Field(

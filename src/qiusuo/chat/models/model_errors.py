@@ -17,6 +17,7 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.runnables import Runnable
 
 from qiusuo.chat.models.error_facts import OK, Facts, facts_of, quoted
+from qiusuo.commands import at_hand
 from qiusuo.errors import (
     ContextOverflow,
     ModelAuthFailed,
@@ -220,7 +221,7 @@ def _by_status(facts: Facts, model: str) -> ModelError | None:
         kind = ModelNotConfigured if facts.codes & {"model_not_found"} or _NO_MODEL.search(facts.words) else ModelBroken
         provider, _, name = model.partition(":")
         if provider == "ollama":
-            common |= {"fix": Fact("llm.pull", name=name), "commands": [f"ollama pull {name}"]}
+            common |= {"fix": Fact("llm.pull", name=name), "commands": at_hand(f"ollama pull {name}")}
         return kind(Fact("llm.unknown", words=said), **common)
     if status in {408, 504}:
         return ModelTimeout(Fact("llm.late_http", status=status), **common)
@@ -243,7 +244,7 @@ def _by_kind(error: Exception, facts: Facts, model: str) -> ModelError:
         unreachable = Fact("llm.unreachable")
         if model.startswith("ollama:"):
             start = Fact("llm.start_ollama")
-            return ModelUnavailable(unreachable, engine=model, fix=start, commands=["ollama serve"])
+            return ModelUnavailable(unreachable, engine=model, fix=start, commands=at_hand("ollama serve"))
         return ModelUnavailable(unreachable, engine=model)
     if "api_key" in facts.words and "OpenAIError" in facts.names:
         return ModelNotConfigured(Fact("llm.no_key"), engine=model)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
 from qiusuo.words import Fact
@@ -183,20 +184,20 @@ def ready(choice: ModelChoice) -> ModelChoice:
         ModelNotConfigured: something is missing; the fix is the command that brings it.
     """
     if find_spec("langchain") is None:
-        raise _missing("langchain", "'qiusuo[chat]'", choice.full)
+        raise _missing("langchain", "qiusuo[chat]", choice.full)
     if choice.path is not None:
         if find_spec("xllamacpp") is None:
-            raise _missing("xllamacpp", "'qiusuo[local]'", choice.full)
+            raise _missing("xllamacpp", "qiusuo[local]", choice.full)
         _check_file(choice.path, choice.full)
     elif choice.kind != EXTRACTIVE and find_spec(choice.module) is None:
-        package = "'qiusuo[chat]'" if choice.package == "langchain-openai" else choice.package
+        package = "qiusuo[chat]" if choice.package == "langchain-openai" else choice.package
         raise _missing(choice.package, package, choice.full)
     return choice
 
 
 def _missing(package: str, wanted: str, model: str) -> ModelNotConfigured:
     missing = Fact("llm.package_missing", package=package, wanted=wanted)
-    return ModelNotConfigured(missing, engine=model, commands=[f"pip install {wanted}"])
+    return ModelNotConfigured(missing, engine=model, commands=[install_command(wanted)])
 
 
 def _check_file(path: Path, model: str) -> None:

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
 from qiusuo.folders import data_folder
 from qiusuo.words import Fact
@@ -123,7 +124,7 @@ def open_store(
     if missing:
         raise ConfigurationError(
             Fact("store.packages_missing", packages=missing, extra=extra),
-            commands=[f"pip install 'qiusuo[{extra}]'"],
+            commands=[install_command(f"qiusuo[{extra}]")],
             place=address.shown,
         )
     from qiusuo.chat.sessions.presence import Presence  # noqa: PLC0415 - needed with the next ones only

@@ -29,14 +29,13 @@ from qiusuo.words.catalogue import about
 
 DOCS: Final = "/docs/troubleshooting"
 _DOCTOR: Final = ("qiusuo doctor",)
-_START: Final = ("qiusuo searxng init", "qiusuo searxng up", *_DOCTOR)
 _COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     **{
         f"notice.search_{kind}": _DOCTOR
         for kind in ("timeout", "unavailable", "network", "misconfigured", "blocked", "quota", "auth", "bad_response")
     },
-    "notice.search_disabled": _START,
-    "notice.model_not_configured": ("export QIUSUO_MODEL=ollama:qwen3",),
+    "notice.search_disabled": _DOCTOR,
+    "notice.model_not_configured": _DOCTOR,
     "notice.model_auth": _DOCTOR,
     "notice.model_unavailable": _DOCTOR,
 }

@@ -18,6 +18,7 @@ from rich.text import Text
 from qiusuo import __version__
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, InvalidQuery, SearchError
 from qiusuo.text import visible
@@ -80,7 +81,7 @@ def check_packages() -> None:
     """
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
-        raise ConfigurationError(Fact("cli.no_chat", packages=missing), commands=("pip install 'qiusuo[chat]'",))
+        raise ConfigurationError(Fact("cli.no_chat", packages=missing), commands=(install_command("qiusuo[chat]"),))
 
 
 async def _talk(options: ChatOptions, err: Console) -> int:

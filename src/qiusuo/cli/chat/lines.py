@@ -9,6 +9,7 @@ from qiusuo.chat.events import Check, Notice, Round, RoundState, Stage, Status, 
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.citations.linking.references import LINK
 from qiusuo.cli.chat.words import ChatWords
+from qiusuo.commands import typed
 from qiusuo.text import truncate, visible, without_controls
 
 MARKS: Final = {RoundState.DONE: "✓", RoundState.EMPTY: "○", RoundState.FAILED: "✗", RoundState.RUNNING: "…"}
@@ -81,7 +82,7 @@ def notice_lines(event: Notice, words: ChatWords) -> list[str]:
         lines.append(f"  {words('retry_after', seconds=round(event.retry_after))}")
     if told.fix:
         lines.append(f"  → {visible(told.fix)}")
-    lines.extend(f"  $ {visible(command)}" for command in event.commands)
+    lines.extend(f"  $ {visible(typed(command))}" for command in event.commands)
     return lines
 
 

@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 from typing import TYPE_CHECKING, Self
 
+from qiusuo.commands import install_command
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, SearchEngine, Storing
 from qiusuo.errors import EngineNotConfigured, SearchError, Unavailable
 from qiusuo.http import HttpClient
@@ -46,7 +47,7 @@ class LawsEngine(SearchEngine):
         if folder.current() is None:
             raise EngineNotConfigured(Fact("legal.not_here"), engine=cls.name, commands=("qiusuo legal install",))
         if importlib.util.find_spec("tantivy") is None:
-            commands = ("pip install 'qiusuo[legal]'",)
+            commands = (install_command("qiusuo[legal]"),)
             raise EngineNotConfigured(Fact("legal.no_tantivy"), engine=cls.name, commands=commands)
         from qiusuo.legal.index.handle import IndexHandle  # noqa: PLC0415 - only where there is an index
 

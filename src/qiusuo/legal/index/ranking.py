@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.models import Hit
 from qiusuo.words import Fact
@@ -109,7 +110,7 @@ def load_tantivy() -> None:
     try:
         import tantivy  # noqa: F401, PLC0415 - only looked for; an extra
     except ImportError:
-        raise ConfigurationError(Fact("legal.no_tantivy"), commands=("pip install 'qiusuo[legal]'",)) from None
+        raise ConfigurationError(Fact("legal.no_tantivy"), commands=(install_command("qiusuo[legal]"),)) from None
 
 
 def build_tantivy(

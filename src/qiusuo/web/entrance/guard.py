@@ -12,6 +12,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qiusuo.logs import request_id, valid_request_id
 from qiusuo.server_settings import ServerSettings, host_key, is_loopback
 from qiusuo.web.entrance.auth import bearer_token
 from qiusuo.web.entrance.door import Door
@@ -40,6 +41,7 @@ _NOTHING: Final = (_POLICY, b"default-src 'none'; frame-ancestors 'none'")
 _PARTS: Final = "/page/"
 """Of the page: they say it themselves where it matters; scripts and styles are many, and obey the page's policy."""
 _POLICY_VIOLATION: Final = 1008
+_REQUEST_ID: Final = b"x-request-id"
 
 Headers = Mapping[bytes, bytes]
 
@@ -108,9 +110,13 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        headers = dict(scope["headers"])
+        known_as = valid_request_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
+        request_id.set(known_as)
+
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = list(message.get("headers", ()))
+                own = [*message.get("headers", ()), (_REQUEST_ID, known_as.encode())]
                 said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
                 policy = () if said else (_NOTHING,)
                 message["headers"] = [*own, *_HEADERS, *policy]
@@ -119,7 +125,6 @@ class Guard:
                 self._metrics.request_ended(self._route(scope), method, message["status"])
             await send(message)
 
-        headers = dict(scope["headers"])
         refusal = await self._refusal(scope, headers)
         if refusal is not None:
             await refused(refusal, scope)(scope, receive, send_marked)

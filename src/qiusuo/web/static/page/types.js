@@ -160,6 +160,7 @@
  * @property {{available: boolean, engine: {name: string, label: string, web: boolean} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines
  * @property {{zh: string[], en: string[]}} examples
+ * @property {boolean} operator whether the reader runs the server: commands are for nobody else
  * @property {string} version
  * @property {{maxQuestion: number}} limits
  *

@@ -1,6 +1,7 @@
 /** What went wrong, what to do about it; the conversation goes on beside it. */
 import { html } from "../html.js";
 import { getLanguage, ownNotice, t } from "../i18n.js";
+import { useStore } from "../store.js";
 import { Command } from "./copy.js";
 
 /** @import { Notice } from "../types.js" */
@@ -30,9 +31,11 @@ export function NoticeView({ notice, fresh = false }) {
   const docs = [...new Set([notice.doc, level === "info" ? "" : GUIDE])];
   // What the server said where the page has words of its own.
   const details = [notice.message, notice.fix].filter((text) => text && text !== what && text !== todo);
+  const operator = useStore((state) => state.config?.operator ?? false);
+  const commands = operator ? notice.commands : [];
   const rest = html`
     ${notice.retryAfter != null && html`<p>${t("retryAfter", { count: Math.ceil(notice.retryAfter) })}</p>`}
-    ${notice.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
+    ${commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
   `;
   const links = html`
     <p class="doc-links">
@@ -50,8 +53,20 @@ export function NoticeView({ notice, fresh = false }) {
       </details>
     `;
   }
+  // There is an answer beside it, which it must not push away.
+  if (level === "warning") {
+    return html`
+      <div class="notice warning" role=${fresh ? ROLES.warning : undefined}>
+        <details>
+          <summary class="notice-title"><span aria-hidden="true">⚠️</span> ${title}</summary>
+          <p>${what} ${todo}</p>
+          ${rest} ${told} ${links}
+        </details>
+      </div>
+    `;
+  }
   return html`
-    <div class=${`notice ${level}`} role=${fresh ? ROLES[level] : undefined}>
+    <div class="notice error" role=${fresh ? ROLES.error : undefined}>
       <p class="notice-title"><span aria-hidden="true">⚠️</span> ${title}</p>
       <p>${what} ${todo}</p>
       ${rest} ${told.length > 0 && html`<details><summary>${t("details")}</summary>${told}</details>`} ${links}

@@ -82,7 +82,7 @@ function Setup({ findings, config }) {
         html`<li>
           <b>${t("model")}</b>
           <p>${t("extractive")}</p>
-          <${Command} command=${MODEL} />
+          ${config.operator && html`<${Command} command=${MODEL} />`}
           <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
         </li>`}
         ${problem &&
@@ -90,14 +90,14 @@ function Setup({ findings, config }) {
         html`<li>
           <b>${problem.message}</b>
           <p>${problem.fix}</p>
-          ${problem.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
+          ${(config.operator ? problem.commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
         </li>`}
         ${serious.map(
           (finding) => html`
             <li key=${finding.code}>
               <b>${finding.what}</b>
               <p>${finding.fix || finding.why}</p>
-              ${finding.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
+              ${(config.operator ? finding.commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
               ${docLink(finding.guide) && html`<a href=${docLink(finding.guide)} target="_blank">${t("readDocs")}</a>`}
             </li>
           `,

@@ -1,0 +1,48 @@
+"""Commands that are printed as advice: they must work where they are printed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+_SYSTEMD: Final = Path("/run/systemd/system")
+
+
+def at_hand(*commands: str) -> tuple[str, ...]:
+    """Return those commands whose program this machine has."""
+    return tuple(command for command in commands if shutil.which(command.partition(" ")[0]))
+
+
+def for_systemd(command: str) -> tuple[str, ...]:
+    """Return a command that changes the system, as its user must type it; none where no systemd runs."""
+    if not _SYSTEMD.is_dir() or not at_hand(command):
+        return ()
+    return (command,) if os.geteuid() == 0 else at_hand(f"sudo {command}")
+
+
+def install_command(*wanted: str) -> str:
+    """Return the command that installs packages for the Python which runs this, whatever ``pip`` is on the PATH."""
+    packages = " ".join(map(shlex.quote, wanted))
+    python, pip = shlex.quote(sys.executable), shutil.which("pip")
+    if pip and Path(pip).parent == Path(sys.executable).parent:
+        return f"pip install {packages}"
+    if find_spec("pip") is not None:
+        return f"{python} -m pip install {packages}"
+    if shutil.which("uv"):
+        return f"uv pip install --python {python} {packages}"
+    return f"{python} -m ensurepip && {python} -m pip install {packages}"
+
+
+def typed(command: str) -> str:
+    """Return a command of ours as it must be typed here: by its path, where ``qiusuo`` is not on the PATH."""
+    name, blank, rest = command.partition(" ")
+    if name != "qiusuo" or shutil.which(name):
+        return command
+    beside = Path(sys.executable).parent / name
+    here = shlex.quote(str(beside)) if beside.is_file() else f"{shlex.quote(sys.executable)} -m {name}"
+    return here + blank + rest
