@@ -147,6 +147,11 @@ class TestWebSearchJson:
             assert here["tavily"].seen[0].json["topic"] == "news"
             assert json.loads(await tool.ainvoke({"query": "选举", "type": "news"}))["cached"] is True
 
+    async def test_an_argument_that_is_none_is_the_default(self) -> None:
+        async with World("tavily") as here, PageReader() as reader:
+            tool = as_langchain_tool(Toolbox(here.service, reader).specs["webSearch"])
+            assert json.loads(await tool.ainvoke({"query": "x", "type": None}))["type"] == "general"
+
     async def test_unknown_type_is_a_readable_error(self) -> None:
         async with World("tavily") as here, PageReader() as reader:
             tool = as_langchain_tool(Toolbox(here.service, reader).specs["webSearch"])

@@ -86,6 +86,12 @@ class TestTools:
                 assert result.is_error, arguments
             assert here.requests("tavily") == 0
 
+    async def test_an_argument_that_is_null_is_the_default(self) -> None:
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            result = await client.call_tool("web_search", {"query": "x", "type": None})
+            assert not result.is_error, text_of(result)
+            assert result.structured_content["type"] == "general"
+
     async def test_unknown_tool_is_a_tool_error_that_names_the_known(self) -> None:
         async with World("tavily") as here, in_process(here) as server, Client(server) as client:
             result = await client.call_tool("nothing", {})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.legal.answers.items import judgment_item, law_item
@@ -21,6 +21,7 @@ from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
 from qiusuo.models import SearchResultItem, SearchType
 from qiusuo.service import SearchService
 from qiusuo.text import truncate
+from qiusuo.tools.base import ToolArguments
 from qiusuo.tools.render import neutral, one_line, today, untrusted
 from qiusuo.tools.specs import MAX_PAGE_CHARS, ToolOutput, ToolSpec
 from qiusuo.words import Fact, Language
@@ -29,10 +30,8 @@ LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
 
 
-class RegulationArguments(BaseModel):
+class RegulationArguments(ToolArguments):
     """What law is asked for."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     query: str = Field(
         description="法律名称、条款号或问题", examples=["民法典第五百七十七条", "劳动合同法", "试用期最长多久"]
@@ -41,10 +40,8 @@ class RegulationArguments(BaseModel):
     limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="最多返回几条")
 
 
-class CaseArguments(BaseModel):
+class CaseArguments(ToolArguments):
     """What judgments are asked for."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     query: str = Field(description="案情、关键词或案号", examples=["醉酒驾驶 缓刑", "（2018）湘01刑终778号"])
     case_type: Literal["", "民事", "刑事", "行政", "执行", "国家赔偿"] = Field(
@@ -56,10 +53,8 @@ class CaseArguments(BaseModel):
     limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="最多返回几条")
 
 
-class CaseDetailArguments(BaseModel):
+class CaseDetailArguments(ToolArguments):
     """Which judgment is asked for."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     case_id: str = Field(alias="id", description="案号，或 caseSearch 结果中的 id")
 

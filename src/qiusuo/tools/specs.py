@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from qiusuo import plugins
 from qiusuo.errors import SearchDisabled, SearchError
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
-from qiusuo.tools.base import check_arguments, json_schema
+from qiusuo.tools.base import ToolArguments, check_arguments, json_schema
 from qiusuo.tools.render import language_for, page_text, results_text
 from qiusuo.words import Fact, Language, sentences
 
@@ -28,10 +28,8 @@ MAX_PAGE_CHARS = 50_000
 _SNIPPET_CHARS = 300
 
 
-class QueryArguments(BaseModel):
+class QueryArguments(ToolArguments):
     """The words alone."""
-
-    model_config = ConfigDict(extra="ignore")
 
     query: str = Field(
         description=QUERY_DESCRIPTION, examples=["2026年诺贝尔物理学奖 获奖者", "Python 3.14 release date"]
@@ -47,10 +45,8 @@ class SearchArguments(QueryArguments):
     )
 
 
-class PageArguments(BaseModel):
+class PageArguments(ToolArguments):
     """Which page to read."""
-
-    model_config = ConfigDict(extra="ignore")
 
     url: str = Field(description="网页地址 / address of the page, http or https")
     max_chars: int = Field(
