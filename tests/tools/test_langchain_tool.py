@@ -44,7 +44,9 @@ class TestInterface:
             function = convert_to_openai_tool(tool)["function"]
             assert list(function["parameters"]["properties"]) == ["query"]
             assert function["parameters"]["properties"]["query"]["description"] == ARGUMENT
-            assert QueryArguments.model_json_schema()["properties"]["query"]["examples"]
+            examples = function["parameters"]["properties"]["query"]["examples"]
+            assert examples == QueryArguments.model_json_schema()["properties"]["query"]["examples"]
+            assert function["description"] == DESCRIPTION
             assert function["parameters"]["required"] == ["query"]
 
     async def test_at_most_five_results_of_two_hundred_characters(self) -> None:
@@ -151,6 +153,15 @@ class TestWebSearchJson:
         async with World("tavily") as here, PageReader() as reader:
             tool = as_langchain_tool(Toolbox(here.service, reader).specs["webSearch"])
             assert json.loads(await tool.ainvoke({"query": "x", "type": None}))["type"] == "general"
+
+    async def test_the_model_is_sent_examples_and_limits(self) -> None:
+        async with World("tavily") as here, PageReader() as reader:
+            specs = Toolbox(here.service, reader).specs
+            sent = {name: convert_to_openai_tool(as_langchain_tool(spec))["function"] for name, spec in specs.items()}
+            assert sent["webSearch"]["parameters"]["properties"]["query"]["examples"]
+            assert sent["webSearch"]["description"] == specs["webSearch"].description
+            limits = sent["fetch_page"]["parameters"]["properties"]["max_chars"]
+            assert (limits["minimum"], limits["maximum"]) == (200, 50_000)
 
     async def test_unknown_type_is_a_readable_error(self) -> None:
         async with World("tavily") as here, PageReader() as reader:

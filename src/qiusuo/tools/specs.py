@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -104,6 +104,10 @@ class ToolSpec:
     def input_schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments."""
         return json_schema(self.arguments)
+
+    def subject_of(self, arguments: Mapping[str, Any]) -> str:
+        """Return what a call is about."""
+        return str(next((arguments[name] for name in self.subject if arguments.get(name)), ""))
 
     async def run(self, arguments: dict[str, Any], user: str | None = None) -> ToolOutput:
         """Check the arguments and do the work.

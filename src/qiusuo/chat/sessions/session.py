@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -111,31 +112,35 @@ _ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], Fact]]] = {
 
 
 class SessionCache:
-    """The agent's searches of one conversation: query text to response, the 20 used last."""
+    """The agent's searches of one conversation: query text to response, the 20 used last. Threads may share it."""
 
     def __init__(self, entries: dict[str, SearchResponse] | None = None) -> None:
+        self._lock = threading.Lock()
         self._entries: OrderedDict[str, SearchResponse] = OrderedDict(entries or {})
 
     def get(self, query: str) -> SearchResponse | None:
         """Return the response to a query that was asked before in this conversation."""
-        response = self._entries.get(query)
-        if response is not None:
-            self._entries.move_to_end(query)
-        return response
+        with self._lock:
+            response = self._entries.get(query)
+            if response is not None:
+                self._entries.move_to_end(query)
+            return response
 
     def put(self, query: str, response: SearchResponse) -> None:
         """Keep a response; the one used longest ago makes room."""
-        self._entries[query] = response
-        self._entries.move_to_end(query)
-        while len(self._entries) > CACHE_ENTRIES:
-            self._entries.popitem(last=False)
+        with self._lock:
+            self._entries[query] = response
+            self._entries.move_to_end(query)
+            while len(self._entries) > CACHE_ENTRIES:
+                self._entries.popitem(last=False)
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def to_dict(self) -> list[Any]:
         """Return the entries in their JSON shape, the one used last at the end."""
-        return [[query, response.to_dict()] for query, response in self._entries.items()]
+        with self._lock:
+            return [[query, response.to_dict()] for query, response in self._entries.items()]
 
     @classmethod
     def from_dict(cls, data: list[Any]) -> SessionCache:
