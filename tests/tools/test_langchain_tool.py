@@ -70,6 +70,15 @@ class TestInterface:
             assert message.artifact["numbers"] == [1, 2, 3, 4, 5]
             assert message.artifact["results"][0]["url"].startswith("https://site1")
 
+    async def test_an_answer_from_the_cache_says_so(self) -> None:
+        async with World("tavily") as here:
+            tool = SearchTool(service=here.service)
+            call = {"name": "web_search", "args": {"query": "x"}, "id": "1", "type": "tool_call"}
+            first, second = await tool.ainvoke(call), await tool.ainvoke(call)
+            assert (first.artifact["cached"], second.artifact["cached"]) == (False, True)
+            assert "from the cache" not in first.text
+            assert "from the cache" in second.text
+
     async def test_concurrent_calls_do_not_mix(self) -> None:
         async with World("tavily") as here:
             tool = SearchTool(service=here.service)

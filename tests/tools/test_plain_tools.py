@@ -256,6 +256,15 @@ class TestRequirement5SameInterface:
         assert ours == theirs == "No results for: x"
 
 
+async def test_an_answer_from_the_cache_says_so(tavily: ProviderServer) -> None:
+    async with tavily_tool(tavily) as tool:
+        assert (await tool.execute(query="x")).splitlines()[0] == "Results for: x"
+        assert (await tool.execute(query="x")).splitlines()[0] == "Results for: x (cached)"
+        tavily.empty = True
+        assert await tool.execute(query="y") == "No results for: y"
+        assert await tool.execute(query="y") == "No results for: y (cached)"
+
+
 class TestRequirement6BraveUnchanged:
     def test_name(self) -> None:
         assert WebSearchTool.name == "web_search"

@@ -22,7 +22,7 @@ from qiusuo.models import SearchResultItem, SearchType
 from qiusuo.service import SearchService
 from qiusuo.text import truncate
 from qiusuo.tools.base import ToolArguments
-from qiusuo.tools.render import neutral, one_line, today, untrusted
+from qiusuo.tools.render import FROM_CACHE, neutral, one_line, today, untrusted
 from qiusuo.tools.specs import MAX_PAGE_CHARS, ToolOutput, ToolSpec
 from qiusuo.words import Fact, Language
 
@@ -142,7 +142,9 @@ class LegalSearch:
             return answer  # the same index, asked without the day that was wanted
         notes = (*answer.notes, Fact("law.from_web")) if answer is not None else (Fact("law.no_index"),)
         results = tuple(convert(item) for item in response.results[:limit])
-        return LegalAnswer(words, results, notes, origin=Origin.WEB, search_time=response.search_time)
+        return LegalAnswer(
+            words, results, notes, origin=Origin.WEB, search_time=response.search_time, cached=response.cached
+        )
 
 
 def legal_handle(folder: str = "") -> IndexHandle:
@@ -231,6 +233,7 @@ def _output_of(
         notes=answer.notes,
         engine=engine,
         search_time=answer.search_time,
+        cached=answer.cached,
         numbered=numbered,
     )
 
@@ -255,7 +258,7 @@ def regulations_text(answer: LegalAnswer[LawDetails], numbers: Sequence[int] = (
         lines += [f"    注意：{neutral(note.text(Language.CHINESE))}" for note in result.notes]
         lines += [f"    {one_line(result.url)}"] if result.url else []
         entries.append("\n".join(lines))
-    return _text(answer.query, answer.notes, entries)
+    return _text(answer, entries)
 
 
 def cases_text(answer: LegalAnswer[JudgmentDetails], numbers: Sequence[int] = ()) -> str:
@@ -267,18 +270,21 @@ def cases_text(answer: LegalAnswer[JudgmentDetails], numbers: Sequence[int] = ()
         lines += [f"    裁判：{neutral(result.verdict)}"] if result.verdict else []
         lines += [f"    {one_line(result.url)}"] if result.url else []
         entries.append("\n".join(lines))
-    return _text(answer.query, answer.notes, entries)
+    return _text(answer, entries)
 
 
 def _numbered(answer: LegalAnswer[T], numbers: Sequence[int]) -> Iterator[tuple[int, T]]:
     return zip(numbers or range(1, len(answer.results) + 1), answer.results, strict=False)
 
 
-def _text(query: str, notes: tuple[Fact, ...], entries: list[str]) -> str:
-    said = [f"说明：{neutral(note.text(Language.CHINESE))}" for note in notes]
+def _text(answer: LegalAnswer[Any], entries: list[str]) -> str:
+    query = neutral(answer.query)
+    said = [f"说明：{neutral(note.text(Language.CHINESE))}" for note in answer.notes]
+    if answer.cached:
+        said.append(FROM_CACHE)
     if not entries:
-        return "\n".join([f"没有找到“{neutral(query)}”。今天是 {today()}。", *said])
-    head = f"“{neutral(query)}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动原文中的数字。"
+        return "\n".join([f"没有找到“{query}”。今天是 {today()}。", *said])
+    head = f"“{query}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动原文中的数字。"
     return "\n".join([head, *said, untrusted("\n".join(entries))])
 
 
@@ -294,7 +300,9 @@ def _output(fields: tuple[str, ...]) -> dict[str, Any]:
         "results": {"type": "array", "items": item},
         "totalResults": {"type": "integer"},
         "searchTime": {"type": "integer", "description": "milliseconds"},
+        "cached": {"type": "boolean"},
         "origin": {"type": "string", "enum": ["index", "web"]},
         "notes": {"type": "array", "items": _TEXT},
     }
-    return {"type": "object", "properties": properties, "required": ["query", "results", "totalResults", "notes"]}
+    required = ["query", "results", "totalResults", "cached", "notes"]
+    return {"type": "object", "properties": properties, "required": required}

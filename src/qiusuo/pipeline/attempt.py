@@ -29,6 +29,9 @@ from qiusuo.words import Fact, as_fact
 
 logger = logging.getLogger(__name__)
 
+# How much of its time a search may wait for its turn in the queue of a quota: the rest is for the engine.
+QUEUE_SHARE = 0.6
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -66,33 +69,40 @@ class Attempts:
         self._clock = clock
         self._fair_time = fair_time
 
-    async def make(self, lane: Lane, request: SearchRequest, budget: float) -> Tried:
-        """Ask one engine, within ``budget`` seconds, and report how it ended. Failures are reported, not raised."""
+    async def make(
+        self, lane: Lane, request: SearchRequest, budget: float, on_asked: Callable[[], None] | None = None
+    ) -> Tried:
+        """Ask one engine, within ``budget`` seconds, and report how it ended. Failures are reported, not raised.
+
+        ``on_asked`` is told when the request is made: until then the search waits for its turn.
+        """
         started = self._clock()
         cooling = self.cooldowns.admit(lane.name)
         if cooling is not None:
             return self._resting(lane, cooling)
-        asked = False
+        asked: float | None = None
         try:
             async with asyncio.timeout(budget), lane.places.get():
                 # Learnt while waiting for a place: a dead engine is not asked by the whole queue.
                 cooling = self.cooldowns.resting(lane.name)
                 if cooling is not None:
                     return self._resting(lane, cooling)
-                refusal = await _take_turn(lane, budget)
+                refusal = await self._take_turn(lane, started, budget)
                 if refusal is not None:
                     return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
-                asked = True
+                asked = self._clock()
+                if on_asked is not None:
+                    on_asked()
                 found = await lane.engine.search(request.query, request.num_results)
             tried = self._answered(lane, request, found, started)
         except SearchError as error:
             return await self._failed(lane, error, started)
         except TimeoutError:
-            if not asked:
+            if asked is None:
                 return Tried(lane, _failure(lane, _no_place(lane, budget), self._ms(started), skipped=True))
-            late = lane.engine.too_late(budget)
-            # One caller's hurry says nothing of the engine.
-            return await self._failed(lane, late, started, counts=budget >= self._fair_time)
+            had = budget - (asked - started)
+            # One caller's hurry, or a turn that came late, says nothing of the engine.
+            return await self._failed(lane, lane.engine.too_late(had), started, counts=had >= self._fair_time)
         except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on
             logger.exception("the engine %s broke", lane.name)
             broken = BadResponse(Fact("search.engine_broke", fault=type(fault).__name__), engine=lane.name)
@@ -100,13 +110,16 @@ class Attempts:
         self.cooldowns.succeeded(lane.name)
         return tried
 
-    async def overtaken(self, lane: Lane, started: float, winner: str, *, counts: bool) -> Attempt:
-        """Report an engine that was still silent when another had answered; it is recorded if that ``counts``."""
+    async def overtaken(self, lane: Lane, started: float, winner: str, *, asked: bool, counts: bool) -> Attempt:
+        """Report an engine that was still silent when another had answered; it is recorded if that ``counts``.
+
+        One that was not ``asked`` yet had no request.
+        """
         ms = self._ms(started)
         error = SearchTimeout(Fact("search.overtaken", seconds=f"{ms / 1000:.1f}", winner=winner), engine=lane.name)
         if counts:
             await self.cooldowns.failed(lane.name, error)
-        return _failure(lane, error, ms)
+        return _failure(lane, error, ms, skipped=not asked)
 
     def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
         query = request.query
@@ -137,25 +150,25 @@ class Attempts:
         )
         return Tried(lane, attempt)
 
+    async def _take_turn(self, lane: Lane, started: float, budget: float) -> EngineError | None:
+        """Wait for the engine's pace and quota; return the refusal where that would take too long."""
+        if lane.pace is not None:
+            while wait := await lane.pace.take():
+                if wait > budget:
+                    paced = Fact("search.paced", seconds=f"{wait:.1f}", engine=lane.name)
+                    return RateLimited(paced, engine=lane.name, retry_after=wait)
+                await asyncio.sleep(wait)
+        # Last, since it counts: a search that is not made must cost nothing.
+        if lane.quota is not None:
+            left = max(budget - (self._clock() - started), 0.0)
+            try:
+                await lane.quota.take(left * QUEUE_SHARE)
+            except QuotaExceeded as refusal:
+                return refusal
+        return None
+
     def _ms(self, started: float) -> int:
         return round((self._clock() - started) * 1000)
-
-
-async def _take_turn(lane: Lane, patience: float) -> EngineError | None:
-    """Wait for the engine's pace and quota; return the refusal where that would take too long."""
-    if lane.pace is not None:
-        while wait := await lane.pace.take():
-            if wait > patience:
-                paced = Fact("search.paced", seconds=f"{wait:.1f}", engine=lane.name)
-                return RateLimited(paced, engine=lane.name, retry_after=wait)
-            await asyncio.sleep(wait)
-    # Last, since it counts: a search that is not made must cost nothing.
-    if lane.quota is not None:
-        try:
-            await lane.quota.take(patience)
-        except QuotaExceeded as refusal:
-            return refusal
-    return None
 
 
 def _no_place(lane: Lane, budget: float) -> SearchTimeout:

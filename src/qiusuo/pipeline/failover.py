@@ -29,6 +29,7 @@ class _Running:
     lane: Lane
     place: int
     started: float
+    asked: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,14 @@ class _Race:
         alone = any(not self._failover.may_hedge(lane, other) for other in self._waiting)
         budget = left * SHARE if alone else left
         place = len(self._receipt) + len(self._running)
-        work = self._failover.attempts.make(lane, self._request, budget)
+        running = _Running(lane, place, self._clock())
+
+        def on_asked() -> None:
+            running.asked = self._clock()
+
+        work = self._failover.attempts.make(lane, self._request, budget, on_asked)
         self._hedge_at = self._clock() + self._failover.hedge_delay if hedged else None
-        self._running[asyncio.create_task(work)] = _Running(lane, place, self._clock())
+        self._running[asyncio.create_task(work)] = running
 
     async def _next_end(self) -> Tried | None:
         """Wait until an attempt ends or the next one is due; return the first good answer."""
@@ -144,10 +150,11 @@ class _Race:
 
     async def _overtake(self, winner: Tried) -> None:
         for running in self._running.values():
-            # One that had started a moment ago is not to blame.
-            silent = self._clock() - running.started >= self._failover.hedge_delay
+            # One that was asked a moment ago, or not yet, is not to blame.
+            asked = running.asked
+            silent = asked is not None and self._clock() - asked >= self._failover.hedge_delay
             self._receipt[running.place] = await self._failover.attempts.overtaken(
-                running.lane, running.started, winner.lane.name, counts=silent
+                running.lane, running.started, winner.lane.name, asked=asked is not None, counts=silent
             )
 
     async def _cancel_rest(self) -> None:

@@ -160,8 +160,9 @@ def create_web_search_tool(
 
 
 def _results(response: SearchResponse) -> str:
+    asked = f"{neutral(response.query)} (cached)" if response.cached else neutral(response.query)
     if not response.results:
-        return f"No results for: {neutral(response.query)}"
+        return f"No results for: {asked}"
     entries = [
         "\n".join(
             (
@@ -172,4 +173,4 @@ def _results(response: SearchResponse) -> str:
         )
         for number, item in enumerate(response.results, 1)
     ]
-    return f"Results for: {neutral(response.query)}\n" + untrusted("\n".join(entries))
+    return f"Results for: {asked}\n" + untrusted("\n".join(entries))

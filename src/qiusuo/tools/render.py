@@ -20,6 +20,7 @@ from qiusuo.pages import Page
 from qiusuo.text import clean, detect_language, primary_language, truncate
 from qiusuo.words import Fact, Language, sentences
 
+FROM_CACHE = "（来自缓存 / from the cache）"
 _NUMBER = re.compile(r"[\[［【]\s*\^?([0-9０-９]{1,4})\s*[\]］】]")
 
 
@@ -45,9 +46,14 @@ def results_text(
     """Return results as numbered text, in Chinese and English headings, with today's date."""
     sources = numbered_sources(response.results[:limit], numbers, snippet_length=snippet_length)
     if not sources:
-        return f"没有找到与“{neutral(response.query)}”相关的结果。No results were found. 今天是 {today()}。"
+        mark = FROM_CACHE if response.cached else ""
+        return f"没有找到与“{neutral(response.query)}”相关的结果。No results were found. 今天是 {today()}。{mark}"
     entries = [_entry(source) for source in sources]
-    notes = ["（来自较早的缓存，可能已过时 / from an older cache entry）"] if response.stale else []
+    notes = []
+    if response.stale:
+        notes = ["（来自较早的缓存，可能已过时 / from an older cache entry）"]
+    elif response.cached:
+        notes = [FROM_CACHE]
     head = f"“{neutral(response.query)}”的搜索结果（今天是 {today()}）。引用时请用 [编号]。Cite sources as [number]."
     return "\n".join([head, *notes, untrusted("\n".join(entries))])
 

@@ -103,7 +103,9 @@ class AgentSpecTool(SpecTool):
         except Exception as error:
             raise self.desk.failed(number, self.name, subject, _known(error, self.name)) from error
         numbers = context.memory.registry.add(subject, output.sources)
-        response = SearchResponse(subject, output.sources, output.engine, search_time=output.search_time)
+        response = SearchResponse(
+            subject, output.sources, output.engine, search_time=output.search_time, cached=output.cached
+        )
         journal.end_round(number, self.name, response, numbers)
         context.material.found(numbered_sources(output.sources, numbers))
         said = [Remark(self.spec.explains, note) for note in output.notes if self.spec.explains]
