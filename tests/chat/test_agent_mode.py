@@ -27,6 +27,24 @@ class TestDeciding:
             assert heard.done.references == ""
             assert heard.rounds == []
 
+    async def test_the_model_may_ask_for_news_regulations_and_cases(self) -> None:
+        calls = [
+            search("选举"),
+            search("选举", type="news"),
+            search("选举", type="regulation"),
+            search("选举", type="case"),
+        ]
+        async with ChatWorld(Reply.tools(*calls), Reply.text("好 [1]。"), cache_ttl=0) as world:
+            await world.ask("选举", AGENT)
+            offered = world.model.requests[0].body["tools"][0]
+            kinds = offered["function"]["parameters"]["properties"]["type"]["enum"]
+            assert kinds == ["general", "news", "regulation", "case"]
+            asked = sorted(seen.params["q"] for seen in world.world["searxng"].seen)
+            assert len(asked) == 4
+            assert sum("法律法规" in words for words in asked) == 1
+            assert sum("裁判文书" in words for words in asked) == 1
+            assert [seen.params.get("categories") for seen in world.world["searxng"].seen].count("news") == 1
+
     async def test_the_model_writes_its_own_query_and_gets_the_results_back(self) -> None:
         async with ChatWorld(Reply.tools(search("2026年诺贝尔物理学奖")), Reply.text("获奖者是甲 [1]。")) as world:
             heard = await world.ask("那个奖是谁拿的", AGENT)

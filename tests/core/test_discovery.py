@@ -17,7 +17,7 @@ from textwrap import dedent
 import pytest
 
 import qiusuo.engines
-from qiusuo import SearchService
+from qiusuo import Query, SearchResultItem, SearchService
 from qiusuo.engines import SearchEngine, discover_engines
 from qiusuo.errors import DuplicateEngine
 from qiusuo.plugins import GROUP
@@ -46,6 +46,13 @@ ENGINE = """
                 SearchResultItem(f"{{query.text}} {{number}}", f"https://{name}.example/{{number}}", "found by itself")
                 for number in range(1, num_results + 1)
             ]
+"""
+ONLY_SEARCH = """
+    from qiusuo import SearchEngine, SearchResultItem
+
+    class DemoEngine(SearchEngine):
+        async def search(self, query, num_results):
+            return [SearchResultItem(query.text, "https://demo.example/1", "found by itself")]
 """
 # They ask nobody, so that no wire can fail.
 WITHOUT_A_WIRE = {"laws"}
@@ -131,6 +138,12 @@ class TestPlugIn:
         assert [item.title for item in response.results] == ["它自己就知道 1", "它自己就知道 2", "它自己就知道 3"]
         assert {item.engines for item in response.results} == {("demo",)}
 
+    async def test_one_with_a_search_and_nothing_else_is_asked_by_the_service(self, install: Install) -> None:
+        install("qiusuo_demo_only_search", source=ONLY_SEARCH)
+        async with SearchService.from_settings() as service:
+            assert await service.available() == ("demo",)
+            assert (await service.asearch("茶", engine="demo")).results[0].title == "茶"
+
     @pytest.mark.programs
     def test_is_seen_and_used_by_the_command_line(self, install: Install) -> None:
         site = install("qiusuo_demo_cli")
@@ -198,6 +211,18 @@ class TestPlugIn:
         assert demo.state == "missing"
         assert "KeyError" in demo.reason
         assert "its own fault" in caplog.text
+
+
+class Own(SearchEngine):
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
+        return [SearchResultItem(query.text, "https://own.example/1", f"one of {num_results}")]
+
+
+async def test_an_engine_with_a_search_and_nothing_else_can_be_given_to_a_service() -> None:
+    async with SearchService([Own()]) as service:
+        response = await service.asearch("茶", num_results=3)
+    assert response.provider == "own"
+    assert (response.results[0].title, response.results[0].engines) == ("茶", ("own",))
 
 
 def engines_of(module_name: str) -> list[type[SearchEngine]]:

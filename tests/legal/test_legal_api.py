@@ -54,6 +54,11 @@ class TestRegulations:
         assert result["excerpt"].startswith("采摘时间由茶农书面告知茶厂")
         assert server.world.requests("tavily") == 0
 
+    def test_an_answer_says_whether_it_comes_from_the_cache(self, server: WebServer) -> None:
+        assert regulations(server, "茶叶法第三条")["cached"] is False
+        asked = [regulations(server, "可可豆发酵标准") for _ in range(2)]
+        assert [(data["origin"], data["cached"]) for data in asked] == [("web", False), ("web", True)]
+
     def test_of_another_day(self, server: WebServer) -> None:
         assert regulations(server, "茶叶法第三条", asOf="2027-06-01")["results"][0]["version"] == "2025-10-01"
 

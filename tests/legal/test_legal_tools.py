@@ -51,6 +51,7 @@ class TestTools:
     async def test_as_langchain_tools(self, samples: IndexHandle) -> None:
         tool = as_langchain_tool(legal_specs(LegalSearch(samples))[0])
         assert "茶农有权" in await tool.ainvoke({"query": "茶叶法第三条"})
+        assert "茶农有权" in await tool.ainvoke({"query": "茶叶法第三条", "asOf": None, "limit": None})
 
     async def test_offered_only_where_an_index_is(self, sample_folder: Path, tmp_path: Path) -> None:
         async with World("tavily", legal_dir=str(tmp_path)) as world:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
 
 from qiusuo.errors import AllEnginesFailed, QuotaExceeded, UserRateLimited
-from qiusuo.pipeline.quota import MonthlyQuota
+from qiusuo.pipeline.quota import BETWEEN_TURNS, MonthlyQuota
 from qiusuo.testing import Fault
 from tests.support.world import World
 
@@ -107,23 +108,99 @@ class TestQuota:
             with pytest.raises(AllEnginesFailed, match="quota"):
                 await here.service.asearch("y")
 
-    async def test_near_the_quota_searches_queue(self) -> None:
-        now = 1_800_000_000.0
+    async def test_near_the_quota_searches_wait_their_turn_and_on_the_last_day_all_are_spent(self) -> None:
+        with time_machine.travel("2026-11-30T09:00:00Z", tick=True):
+            async with World("tavily", engines={"tavily": {"monthly_quota": 20}}) as here:
+                await asyncio.gather(*(here.service.asearch(f"q{number}") for number in range(18)))
+                started = time.perf_counter()
+                await asyncio.gather(here.service.asearch("19th"), here.service.asearch("20th"))
+                assert time.perf_counter() - started >= BETWEEN_TURNS
+                assert here.requests("tavily") == 20
+                with pytest.raises(AllEnginesFailed, match="quota"):
+                    await here.service.asearch("21st")
+                assert here.requests("tavily") == 20
+
+    async def test_the_last_tenth_is_shared_out_over_the_days_and_nothing_of_it_is_lost(
+        self, clock: time_machine.Traveller
+    ) -> None:
+        async with World("tavily", engines={"tavily": {"monthly_quota": 30}}) as here:
+
+            async def made(count: int) -> int:
+                before = here.requests("tavily")
+                for number in range(count):
+                    clock.shift(timedelta(seconds=2))
+                    with suppress(AllEnginesFailed):
+                        await here.service.asearch(f"{time.time()} {number}")
+                return here.requests("tavily") - before
+
+            assert await made(40) == 27 + 2  # half of the month is over, so two of the last three may be spent
+            with pytest.raises(AllEnginesFailed, match="29 of 30") as caught:
+                await here.service.asearch("too much for today")
+            assert caught.value.attempts[0].retry_after == pytest.approx(5.5 * 86400, abs=100)  # the 21st
+            clock.move_to("2026-11-21T00:00:01Z")
+            assert await made(3) == 1
+            clock.move_to("2026-12-31T00:00:01Z")
+            assert await made(40) == 30  # the last day of a month in which nobody had searched
+
+    async def test_an_engine_is_not_blamed_for_searches_that_were_answered_while_they_waited_for_it(self) -> None:
+        with time_machine.travel("2026-11-30T09:00:00Z", tick=True):
+            options = {"tavily": {"monthly_quota": 20}}
+            async with World("tavily", "searxng", engines=options, hedge_delay=0.02) as here:
+                quota = [here.service.asearch(f"q{number}", engine="tavily") for number in range(19)]
+                await asyncio.gather(*quota)
+                for number in range(4):
+                    found = await here.service.asearch(f"now {number}")
+                    assert found.provider == "searxng"
+                    assert found.attempts[0].skipped
+                assert here.requests("tavily") == 19
+                assert [status.state for status in await here.service.status()] == ["ready", "ready"]
+
+    async def test_a_turn_that_comes_too_late_is_refused_at_once(self) -> None:
+        now = [1_800_000_000.0]
         waits: list[float] = []
 
         async def sleep(seconds: float) -> None:
             waits.append(seconds)
+            now[0] += seconds
 
-        quota = MonthlyQuota("tavily", 100, clock=lambda: now, sleep=sleep)
+        quota = MonthlyQuota("tavily", 100, clock=lambda: now[0], sleep=sleep)
         for _ in range(91):
             await quota.take(patience=5)
-        assert await quota.used() == 91
+        assert (await quota.used(), waits) == (91, [])
         with pytest.raises(QuotaExceeded, match="91 of 100") as caught:
+            await quota.take(patience=BETWEEN_TURNS / 2)
+        assert (caught.value.retry_after, waits) == (BETWEEN_TURNS, [])
+        await quota.take(patience=5)
+        assert waits == [BETWEEN_TURNS]
+
+    async def test_who_gives_up_in_the_queue_leaves_the_turn_to_the_next(self) -> None:
+        now = [1_800_000_000.0]
+
+        async def sleep(seconds: float) -> None:
+            await asyncio.sleep(0)
+            now[0] += seconds
+
+        quota = MonthlyQuota("tavily", 100, clock=lambda: now[0], sleep=sleep)
+        for _ in range(91):
             await quota.take(patience=5)
-        assert caught.value.retry_after is not None
-        assert caught.value.retry_after > 3600
-        await quota.take(patience=1e9)
-        assert waits == [caught.value.retry_after]
+        first, second = (asyncio.ensure_future(quota.take(patience=1.5 * BETWEEN_TURNS)) for _ in range(2))
+        third = asyncio.ensure_future(quota.take(patience=2.1 * BETWEEN_TURNS))
+        await asyncio.sleep(0)
+        first.cancel()
+        second.cancel()
+        await third
+        assert await quota.used() == 92
+
+    async def test_at_the_turn_of_the_month_a_search_waits_for_the_next(self) -> None:
+        now = [datetime(2026, 11, 30, 23, 59, 58, tzinfo=UTC).timestamp()]
+
+        async def sleep(seconds: float) -> None:
+            now[0] += seconds
+
+        quota = MonthlyQuota("tavily", 1, clock=lambda: now[0], sleep=sleep)
+        await quota.take(patience=3)
+        await quota.take(patience=3)
+        assert now[0] >= datetime(2026, 12, 1, tzinfo=UTC).timestamp()
 
     async def test_a_new_month_starts_at_zero(self) -> None:
         now = [1_800_000_000.0]

@@ -44,7 +44,9 @@ class TestInterface:
             function = convert_to_openai_tool(tool)["function"]
             assert list(function["parameters"]["properties"]) == ["query"]
             assert function["parameters"]["properties"]["query"]["description"] == ARGUMENT
-            assert QueryArguments.model_json_schema()["properties"]["query"]["examples"]
+            examples = function["parameters"]["properties"]["query"]["examples"]
+            assert examples == QueryArguments.model_json_schema()["properties"]["query"]["examples"]
+            assert function["description"] == DESCRIPTION
             assert function["parameters"]["required"] == ["query"]
 
     async def test_at_most_five_results_of_two_hundred_characters(self) -> None:
@@ -67,6 +69,15 @@ class TestInterface:
             assert message.artifact["provider"] == "tavily"
             assert message.artifact["numbers"] == [1, 2, 3, 4, 5]
             assert message.artifact["results"][0]["url"].startswith("https://site1")
+
+    async def test_an_answer_from_the_cache_says_so(self) -> None:
+        async with World("tavily") as here:
+            tool = SearchTool(service=here.service)
+            call = {"name": "web_search", "args": {"query": "x"}, "id": "1", "type": "tool_call"}
+            first, second = await tool.ainvoke(call), await tool.ainvoke(call)
+            assert (first.artifact["cached"], second.artifact["cached"]) == (False, True)
+            assert "from the cache" not in first.text
+            assert "from the cache" in second.text
 
     async def test_concurrent_calls_do_not_mix(self) -> None:
         async with World("tavily") as here:
@@ -146,6 +157,20 @@ class TestWebSearchJson:
             assert data["type"] == "news"
             assert here["tavily"].seen[0].json["topic"] == "news"
             assert json.loads(await tool.ainvoke({"query": "选举", "type": "news"}))["cached"] is True
+
+    async def test_an_argument_that_is_none_is_the_default(self) -> None:
+        async with World("tavily") as here, PageReader() as reader:
+            tool = as_langchain_tool(Toolbox(here.service, reader).specs["webSearch"])
+            assert json.loads(await tool.ainvoke({"query": "x", "type": None}))["type"] == "general"
+
+    async def test_the_model_is_sent_examples_and_limits(self) -> None:
+        async with World("tavily") as here, PageReader() as reader:
+            specs = Toolbox(here.service, reader).specs
+            sent = {name: convert_to_openai_tool(as_langchain_tool(spec))["function"] for name, spec in specs.items()}
+            assert sent["webSearch"]["parameters"]["properties"]["query"]["examples"]
+            assert sent["webSearch"]["description"] == specs["webSearch"].description
+            limits = sent["fetch_page"]["parameters"]["properties"]["max_chars"]
+            assert (limits["minimum"], limits["maximum"]) == (200, 50_000)
 
     async def test_unknown_type_is_a_readable_error(self) -> None:
         async with World("tavily") as here, PageReader() as reader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -56,7 +57,7 @@ class TestStdio:
     async def test_lists_and_calls_every_tool(self) -> None:
         async with World("tavily") as here, Client(stdio(here)) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert set(tools) == {"web_search", "fetch_page"}
+            assert set(tools) == {"web_search", "webSearch", "fetch_page"}
             assert tools["web_search"].input_schema["required"] == ["query"]
             assert set(tools["web_search"].input_schema["properties"]) == {"query", "type"}
             result = await client.call_tool("web_search", {"query": "中文 查询", "type": "news"})
@@ -65,6 +66,10 @@ class TestStdio:
             assert result.structured_content["provider"] == "tavily"
             assert "[10] " in text_of(result)
             assert here["tavily"].seen[0].json["query"] == "中文 查询"
+            assert set(tools["webSearch"].input_schema["properties"]) == {"query", "type"}
+            same = await client.call_tool("webSearch", {"query": "中文 查询", "type": "news"})
+            assert json.loads(text_of(same)) == same.structured_content
+            assert (same.structured_content["type"], same.structured_content["cached"]) == ("news", True)
             refused = await client.call_tool("fetch_page", {"url": "http://169.254.169.254/latest/meta-data"})
             assert refused.is_error
 
@@ -85,6 +90,12 @@ class TestTools:
                 result = await client.call_tool("web_search", arguments)
                 assert result.is_error, arguments
             assert here.requests("tavily") == 0
+
+    async def test_an_argument_that_is_null_is_the_default(self) -> None:
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            result = await client.call_tool("web_search", {"query": "x", "type": None})
+            assert not result.is_error, text_of(result)
+            assert result.structured_content["type"] == "general"
 
     async def test_unknown_tool_is_a_tool_error_that_names_the_known(self) -> None:
         async with World("tavily") as here, in_process(here) as server, Client(server) as client:

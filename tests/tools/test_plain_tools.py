@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from langchain_core.tools import StructuredTool
 from pydantic.fields import FieldInfo
 
 from qiusuo.config import Settings, TavilyWebSearchConfig, WebSearchConfig
@@ -127,6 +128,24 @@ class TestRequirement3Key:
         file.write_text(f'[engines.tavily]\napi_key = "{tavily.key}"\nbase_url = "{tavily.base_url}"\n')
         assert "1. " in await ask(TavilyWebSearchTool(settings=Settings.load(file)), query="x")
 
+    @pytest.mark.parametrize("tool", [TavilyWebSearchTool, WebSearchTool])
+    async def test_the_key_of_the_tools_own_table_in_the_file(
+        self,
+        tool: type[TavilyWebSearchTool | WebSearchTool],
+        tavily: ProviderServer,
+        brave: ProviderServer,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> None:
+        file = tmp_path / "config.toml"
+        file.write_text(
+            f'[web_search]\napi_key = "{brave.key}"\n[web_search.tavily]\napi_key = "{tavily.key}"\n'
+            f'[engines.brave]\nbase_url = "{brave.base_url}"\napi_key = "not-this"\n'
+            f'[engines.tavily]\nbase_url = "{tavily.base_url}"\napi_key = "not-this"\n'
+        )
+        monkeypatch.setenv("QIUSUO_CONFIG", str(file))
+        assert "1. " in await ask(tool(), query="x")
+
     async def test_neither_gives_a_clear_error(self) -> None:
         text = await ask(TavilyWebSearchTool(), query="x")
         assert text.startswith("Error: tavily: Tavily needs an API key.")
@@ -150,11 +169,25 @@ class TestRequirement4Validation:
         assert text.startswith("Error: Invalid arguments: query")
         assert tavily.seen == []
 
-    @pytest.mark.parametrize("count", [0, -1, "many", 2.5, None])
+    @pytest.mark.parametrize("count", [0, -1, "many", 2.5])
     async def test_count_below_one_or_no_number(self, tavily: ProviderServer, count: object) -> None:
         text = await ask(tavily_tool(tavily), query="x", count=count)
         assert text.startswith("Error: Invalid arguments: count")
         assert tavily.seen == []
+
+    async def test_count_none_is_the_default(self, tavily: ProviderServer, brave: ProviderServer) -> None:
+        assert "\n10. " in await ask(tavily_tool(tavily), query="x", count=None)
+        assert "\n10. " in await ask(brave_tool(brave), query="x", count=None)
+
+    async def test_count_none_is_the_default_through_langchain(self, tavily: ProviderServer) -> None:
+        async with tavily_tool(tavily) as plain_tool:
+            tool = StructuredTool.from_function(
+                coroutine=plain_tool.execute,
+                name=plain_tool.name,
+                description=plain_tool.description,
+                args_schema=plain_tool.arguments,
+            )
+            assert "\n10. " in await tool.ainvoke({"query": "x", "count": None})
 
     async def test_count_above_ten_becomes_ten(self, tavily: ProviderServer) -> None:
         text = await ask(tavily_tool(tavily), query="x", count=99)
@@ -221,6 +254,15 @@ class TestRequirement5SameInterface:
         tavily.empty = brave.empty = True
         ours, theirs = await ask(tavily_tool(tavily), query="x"), await ask(brave_tool(brave), query="x")
         assert ours == theirs == "No results for: x"
+
+
+async def test_an_answer_from_the_cache_says_so(tavily: ProviderServer) -> None:
+    async with tavily_tool(tavily) as tool:
+        assert (await tool.execute(query="x")).splitlines()[0] == "Results for: x"
+        assert (await tool.execute(query="x")).splitlines()[0] == "Results for: x (cached)"
+        tavily.empty = True
+        assert await tool.execute(query="y") == "No results for: y"
+        assert await tool.execute(query="y") == "No results for: y (cached)"
 
 
 class TestRequirement6BraveUnchanged:

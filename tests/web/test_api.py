@@ -214,6 +214,22 @@ def test_the_limit_counts_by_address() -> None:
         assert server.search("query 1").status_code == 200
 
 
+def test_searches_that_could_not_be_made_do_not_use_up_the_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_RATE_LIMIT", "3")
+    with WebServer(SearchService([], Settings.load())) as off:
+        assert {off.search(f"q{number}").status_code for number in range(8)} == {503}
+    with WebServer.over("tavily", rate_limit=3) as server:
+        for number in range(8):
+            assert server.search(f"q{number}", engine="nobody").json()["error"] == "UnknownEngine"
+        server.world["tavily"].fault = Fault.AUTH
+        assert server.search("a").status_code == 502
+        for number in range(8):  # it rests now
+            assert server.search(f"r{number}").status_code == 502
+        assert server.world.requests("tavily") == 1
+    with WebServer.over("tavily", rate_limit=3, engines={"tavily": {"monthly_quota": 0}}) as spent:
+        assert {spent.search(f"q{number}").json()["error"] for number in range(8)} == {"AllEnginesFailed"}
+
+
 def test_engines(server: WebServer) -> None:
     answer = server.client.get("/api/engines")
     EnginesAnswer.model_validate_json(answer.content, extra="forbid", strict=True)

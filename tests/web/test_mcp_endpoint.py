@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from qiusuo.testing import Fault
 from qiusuo.web.mcp import mcp_extension
 from qiusuo.web.mcp_sessions import SessionLimits
-from tests.support.web_server import WebServer
+from tests.support.web_server import WebServer, page_site
 
 pytestmark = pytest.mark.xdist_group("mcp")
 
@@ -38,12 +38,26 @@ async def test_lists_and_calls_every_tool() -> None:
     with WebServer.over("tavily", extensions=[mcp_extension]) as server:
         async with Client(f"{server.url}/mcp") as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
-            assert tools == {"web_search", "fetch_page"}
+            assert tools == {"web_search", "webSearch", "fetch_page"}
+            result = await client.call_tool("webSearch", {"query": "人工智能", "type": "news"})
+            assert (result.structured_content["type"], result.structured_content["cached"]) == ("news", False)
+            assert server.world["tavily"].seen[0].json["topic"] == "news"
             result = await client.call_tool("web_search", {"query": "人工智能"})
             assert result.structured_content["totalResults"] == 10
             assert "[1] " in text_of(result)
             refused = await client.call_tool("fetch_page", {"url": "http://127.0.0.1/"})
             assert refused.is_error
+
+
+async def test_every_answer_says_whether_it_comes_from_the_cache() -> None:
+    with page_site() as (site, reader), WebServer.over("tavily", extensions=[mcp_extension], reader=reader) as server:
+        async with Client(f"{server.url}/mcp") as client:
+            for expected in (False, True):
+                found = await client.call_tool("web_search", {"query": "x"})
+                assert found.structured_content["cached"] is expected
+                assert ("from the cache" in text_of(found)) is expected
+            page = await client.call_tool("fetch_page", {"url": f"{site.url}/article"})
+            assert page.structured_content["cached"] is False
 
 
 async def test_a_failure_is_a_tool_error() -> None:

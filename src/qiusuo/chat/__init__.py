@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from qiusuo.chat.chat import Chat, Turn
     from qiusuo.chat.models.opening import model_from, open_model
     from qiusuo.chat.models.port import ModelInfo
+    from qiusuo.chat.search_session import SearchSession
     from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
     from qiusuo.chat.sessions.store import open_store
     from qiusuo.chat.turns.context import Ask
@@ -30,6 +31,7 @@ _HOME = {
     "Memory": "sessions.session",
     "Mode": "sessions.session",
     "ModelInfo": "models.port",
+    "SearchSession": "search_session",
     "Turn": "chat",
     "model_from": "models.opening",
     "open_model": "models.opening",
@@ -43,6 +45,7 @@ __all__ = [
     "Memory",
     "Mode",
     "ModelInfo",
+    "SearchSession",
     "Turn",
     "model_from",
     "open_model",

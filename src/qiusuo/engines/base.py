@@ -124,6 +124,13 @@ class SearchEngine(ABC):
     own_settings: ClassVar[Mapping[str, str]] = {}
     """Keys under ``[engines.NAME]`` that only this engine knows, with their meaning."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Name an engine that can search and says no name: ``ShopEngine`` is ``shop``."""
+        super().__init_subclass__(**options)
+        unsaid = not cls.name and "name" not in cls.__dict__
+        if unsaid and not getattr(cls.search, "__isabstractmethod__", False):
+            cls.name = (cls.__name__.removesuffix("Engine") or cls.__name__).lower()
+
     @abstractmethod
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         """Return up to ``num_results`` results, ``[]`` only if nothing was found.
@@ -142,13 +149,13 @@ class SearchEngine(ABC):
         return await self.search(query, num_results)
 
     @classmethod
-    @abstractmethod
-    def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:
-        """Build the engine from configuration.
+    def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:  # noqa: ARG003 - for engines to override
+        """Build the engine from configuration; one that needs none of it need not say how.
 
         Raises:
             EngineNotConfigured: what it needs is not set; the error's ``fix`` says how to set it.
         """
+        return cls()
 
     async def detect(self) -> bool:
         """Tell whether an engine with ``Joins.DETECTED`` is really there."""

@@ -126,6 +126,7 @@ class LegalAnswerBase(CamelModel):
     query: str
     total_results: int
     search_time: int = Field(description="Milliseconds.")
+    cached: bool
     origin: Literal["index", "web"] = Field(description="`web` where the index has nothing and the web was searched.")
     notes: list[str]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.legal.answers.items import judgment_item, law_item
@@ -21,7 +21,8 @@ from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
 from qiusuo.models import SearchResultItem, SearchType
 from qiusuo.service import SearchService
 from qiusuo.text import truncate
-from qiusuo.tools.render import neutral, one_line, today, untrusted
+from qiusuo.tools.base import ToolArguments
+from qiusuo.tools.render import FROM_CACHE, neutral, one_line, today, untrusted
 from qiusuo.tools.specs import MAX_PAGE_CHARS, ToolOutput, ToolSpec
 from qiusuo.words import Fact, Language
 
@@ -29,10 +30,8 @@ LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
 
 
-class RegulationArguments(BaseModel):
+class RegulationArguments(ToolArguments):
     """What law is asked for."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     query: str = Field(
         description="法律名称、条款号或问题", examples=["民法典第五百七十七条", "劳动合同法", "试用期最长多久"]
@@ -41,10 +40,8 @@ class RegulationArguments(BaseModel):
     limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="最多返回几条")
 
 
-class CaseArguments(BaseModel):
+class CaseArguments(ToolArguments):
     """What judgments are asked for."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     query: str = Field(description="案情、关键词或案号", examples=["醉酒驾驶 缓刑", "（2018）湘01刑终778号"])
     case_type: Literal["", "民事", "刑事", "行政", "执行", "国家赔偿"] = Field(
@@ -56,10 +53,8 @@ class CaseArguments(BaseModel):
     limit: int = Field(default=5, ge=1, le=MAX_RESULTS, description="最多返回几条")
 
 
-class CaseDetailArguments(BaseModel):
+class CaseDetailArguments(ToolArguments):
     """Which judgment is asked for."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     case_id: str = Field(alias="id", description="案号，或 caseSearch 结果中的 id")
 
@@ -147,7 +142,9 @@ class LegalSearch:
             return answer  # the same index, asked without the day that was wanted
         notes = (*answer.notes, Fact("law.from_web")) if answer is not None else (Fact("law.no_index"),)
         results = tuple(convert(item) for item in response.results[:limit])
-        return LegalAnswer(words, results, notes, origin=Origin.WEB, search_time=response.search_time)
+        return LegalAnswer(
+            words, results, notes, origin=Origin.WEB, search_time=response.search_time, cached=response.cached
+        )
 
 
 def legal_handle(folder: str = "") -> IndexHandle:
@@ -236,6 +233,7 @@ def _output_of(
         notes=answer.notes,
         engine=engine,
         search_time=answer.search_time,
+        cached=answer.cached,
         numbered=numbered,
     )
 
@@ -260,7 +258,7 @@ def regulations_text(answer: LegalAnswer[LawDetails], numbers: Sequence[int] = (
         lines += [f"    注意：{neutral(note.text(Language.CHINESE))}" for note in result.notes]
         lines += [f"    {one_line(result.url)}"] if result.url else []
         entries.append("\n".join(lines))
-    return _text(answer.query, answer.notes, entries)
+    return _text(answer, entries)
 
 
 def cases_text(answer: LegalAnswer[JudgmentDetails], numbers: Sequence[int] = ()) -> str:
@@ -272,18 +270,21 @@ def cases_text(answer: LegalAnswer[JudgmentDetails], numbers: Sequence[int] = ()
         lines += [f"    裁判：{neutral(result.verdict)}"] if result.verdict else []
         lines += [f"    {one_line(result.url)}"] if result.url else []
         entries.append("\n".join(lines))
-    return _text(answer.query, answer.notes, entries)
+    return _text(answer, entries)
 
 
 def _numbered(answer: LegalAnswer[T], numbers: Sequence[int]) -> Iterator[tuple[int, T]]:
     return zip(numbers or range(1, len(answer.results) + 1), answer.results, strict=False)
 
 
-def _text(query: str, notes: tuple[Fact, ...], entries: list[str]) -> str:
-    said = [f"说明：{neutral(note.text(Language.CHINESE))}" for note in notes]
+def _text(answer: LegalAnswer[Any], entries: list[str]) -> str:
+    query = neutral(answer.query)
+    said = [f"说明：{neutral(note.text(Language.CHINESE))}" for note in answer.notes]
+    if answer.cached:
+        said.append(FROM_CACHE)
     if not entries:
-        return "\n".join([f"没有找到“{neutral(query)}”。今天是 {today()}。", *said])
-    head = f"“{neutral(query)}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动原文中的数字。"
+        return "\n".join([f"没有找到“{query}”。今天是 {today()}。", *said])
+    head = f"“{query}”的检索结果（今天是 {today()}）。引用时请用 [编号]，不要改动原文中的数字。"
     return "\n".join([head, *said, untrusted("\n".join(entries))])
 
 
@@ -299,7 +300,9 @@ def _output(fields: tuple[str, ...]) -> dict[str, Any]:
         "results": {"type": "array", "items": item},
         "totalResults": {"type": "integer"},
         "searchTime": {"type": "integer", "description": "milliseconds"},
+        "cached": {"type": "boolean"},
         "origin": {"type": "string", "enum": ["index", "web"]},
         "notes": {"type": "array", "items": _TEXT},
     }
-    return {"type": "object", "properties": properties, "required": ["query", "results", "totalResults", "notes"]}
+    required = ["query", "results", "totalResults", "cached", "notes"]
+    return {"type": "object", "properties": properties, "required": required}

@@ -31,6 +31,9 @@ from qiusuo.words import Fact, as_fact
 
 logger = logging.getLogger(__name__)
 
+# How much of its time a search may wait for its turn in the queue of a quota: the rest is for the engine.
+QUEUE_SHARE = 0.6
+
 
 @dataclass(frozen=True)
 class Lane:
@@ -84,7 +87,7 @@ class Attempts:
                 cooling = self.cooldowns.resting(lane.name)
                 if cooling is not None:
                     return self._resting(lane, cooling)
-                refusal = await _take_turn(lane, budget)
+                refusal = await self._take_turn(lane, started, budget)
                 if refusal is not None:
                     return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
                 found = await lane.engine.search_within(request.query, request.num_results, course)
@@ -93,14 +96,15 @@ class Attempts:
             self.cooldowns.not_asked(lane.name)
             return Tried(lane, _failure(lane, error, self._ms(started), skipped=True))
         except SearchError as error:
-            # One caller's hurry says nothing of the engine.
-            hurried = isinstance(error, SearchTimeout) and budget < self._fair_time
+            # One caller's hurry, or a turn that came late, says nothing of the engine.
+            had = self._time_of_its_own(course, started, budget)
+            hurried = isinstance(error, SearchTimeout) and had < self._fair_time
             return await self._failed(lane, error, started, counts=not hurried)
         except TimeoutError:
             if not course.was_asked:
                 return Tried(lane, _failure(lane, _no_place(lane, budget), self._ms(started), skipped=True))
-            late = lane.engine.too_late(budget)
-            return await self._failed(lane, late, started, counts=budget >= self._fair_time)
+            had = self._time_of_its_own(course, started, budget)
+            return await self._failed(lane, lane.engine.too_late(had), started, counts=had >= self._fair_time)
         except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on
             logger.exception("the engine %s broke", lane.name)
             broken = BadResponse(Fact("search.engine_broke", fault=type(fault).__name__), engine=lane.name)
@@ -108,13 +112,16 @@ class Attempts:
         self.cooldowns.succeeded(lane.name)
         return tried
 
-    async def overtaken(self, lane: Lane, started: float, winner: str, *, counts: bool) -> Attempt:
-        """Report an engine that was still silent when another had answered; it is recorded if that ``counts``."""
+    async def overtaken(self, lane: Lane, started: float, winner: str, *, asked: bool, counts: bool) -> Attempt:
+        """Report an engine that was still silent when another had answered; it is recorded if that ``counts``.
+
+        One that was not ``asked`` yet had no request.
+        """
         ms = self._ms(started)
         error = SearchTimeout(Fact("search.overtaken", seconds=f"{ms / 1000:.1f}", winner=winner), engine=lane.name)
         if counts:
             await self.cooldowns.failed(lane.name, error)
-        return _failure(lane, error, ms)
+        return _failure(lane, error, ms, skipped=not asked)
 
     def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
         query = request.query
@@ -145,25 +152,30 @@ class Attempts:
         )
         return Tried(lane, attempt)
 
+    async def _take_turn(self, lane: Lane, started: float, budget: float) -> EngineError | None:
+        """Wait for the engine's pace and quota; return the refusal where that would take too long."""
+        if lane.pace is not None:
+            while wait := await lane.pace.take():
+                if wait > budget:
+                    paced = Fact("search.paced", seconds=f"{wait:.1f}", engine=lane.name)
+                    return RateLimited(paced, engine=lane.name, retry_after=wait)
+                await asyncio.sleep(wait)
+        # Last, since it counts: a search that is not made must cost nothing.
+        if lane.quota is not None:
+            left = max(budget - (self._clock() - started), 0.0)
+            try:
+                await lane.quota.take(left * QUEUE_SHARE)
+            except QuotaExceeded as refusal:
+                return refusal
+        return None
+
+    def _time_of_its_own(self, course: Allowance, started: float, budget: float) -> float:
+        """Return what an engine had of the time after the waiting for its turn."""
+        waited = self._clock() - started - course.silence() if course.was_asked else 0.0
+        return budget - waited
+
     def _ms(self, started: float) -> int:
         return round((self._clock() - started) * 1000)
-
-
-async def _take_turn(lane: Lane, patience: float) -> EngineError | None:
-    """Wait for the engine's pace and quota; return the refusal where that would take too long."""
-    if lane.pace is not None:
-        while wait := await lane.pace.take():
-            if wait > patience:
-                paced = Fact("search.paced", seconds=f"{wait:.1f}", engine=lane.name)
-                return RateLimited(paced, engine=lane.name, retry_after=wait)
-            await asyncio.sleep(wait)
-    # Last, since it counts: a search that is not made must cost nothing.
-    if lane.quota is not None:
-        try:
-            await lane.quota.take(patience)
-        except QuotaExceeded as refusal:
-            return refusal
-    return None
 
 
 def _no_place(lane: Lane, budget: float) -> SearchTimeout:

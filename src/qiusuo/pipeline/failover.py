@@ -148,9 +148,10 @@ class _Race:
     async def _overtake(self, winner: Tried) -> None:
         for running in self._running.values():
             # One that was asked a moment ago, or is not being asked yet, is not to blame.
-            silent = running.course.was_asked and running.course.silence() >= self._failover.hedge_delay
+            asked = running.course.was_asked
+            silent = asked and running.course.silence() >= self._failover.hedge_delay
             self._receipt[running.place] = await self._failover.attempts.overtaken(
-                running.lane, running.started, winner.lane.name, counts=silent
+                running.lane, running.started, winner.lane.name, asked=asked, counts=silent
             )
 
     async def _cancel_rest(self) -> None:

@@ -103,14 +103,16 @@ class SearchPipeline:
                 known = await self._cache.shared_fresh(request.key)
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
-        limit = self._user_limit
-        if limit.concerns(request.user) and (own := await self._from_this_machine(request)) is not None:
+        if self._user_limit.concerns(request.user) and (own := await self._from_this_machine(request)) is not None:
             return own
+        choice = await self._choose(request)
+        await self.learn_rests(choice.engines)
+        counts = await self._counts(request, choice)
         # Only searches with the same time: nobody waits longer, or gives up earlier, than was asked for.
         response, joined = await self._flights.join(
             (request.key, request.timeout),
-            lambda: self._search(request),
-            admit=lambda: limit.check(request.user),
+            lambda: self._search(request, choice),
+            admit=(lambda: self._user_limit.check(request.user)) if counts else None,
         )
         if joined:
             return replace(response, query=request.asked, search_time=self._ms(started))
@@ -121,6 +123,16 @@ class SearchPipeline:
         await self.cooldowns.refresh([engine.name for engine in engines])
         for engine in engines:
             self.cooldowns.wake(engine.name, engine.reopened_at)
+
+    async def _counts(self, request: SearchRequest, choice: Choice) -> bool:
+        """Tell whether a search counts against its user's limit: not where none of its engines can be asked."""
+        if not self._user_limit.concerns(request.user):
+            return False
+        for engine in choice.engines:
+            quota = self.lane(engine).quota
+            if self.cooldowns.resting(engine.name) is None and (quota is None or await quota.left()):
+                return True
+        return False
 
     async def _from_this_machine(self, request: SearchRequest) -> SearchResponse | None:
         """Answer without counting where an engine on this machine comes first and has something."""
@@ -143,16 +155,14 @@ class SearchPipeline:
             for attempt in attempts:
                 observer.attempt_ended(attempt)
 
-    async def _search(self, request: SearchRequest) -> SearchResponse:
+    async def _search(self, request: SearchRequest, choice: Choice) -> SearchResponse:
         started = self._timer()
         if self._shared is not None and not request.skip_cache:
             # While this caller looked into Redis, another one may have searched.
             known = self._cache.fresh(request.key)
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
-        choice = await self._choose(request)
         lanes = [self.lane(engine) for engine in choice.engines]
-        await self.learn_rests(choice.engines)
         answer: _Answer | None
         if request.merge:
             answer, attempts = await self._merged(request, lanes)

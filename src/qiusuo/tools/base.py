@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.validation import problem_of
 from qiusuo.words import Fact
 
 M = TypeVar("M", bound=BaseModel)
+
+
+class ToolArguments(BaseModel):
+    """What a tool takes. Models write null for what they leave out, so null means the default."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_the_default(cls, data: Any) -> Any:
+        return _without_nulls(cls, data) if isinstance(data, Mapping) else data
 
 
 class Tool(ABC):
@@ -56,9 +68,19 @@ def check_arguments(model: type[M], arguments: dict[str, Any]) -> M:
         InvalidQuery: they do not fit; the message names each problem.
     """
     try:
-        return model.model_validate(arguments)
+        return model.model_validate(_without_nulls(model, arguments))
     except ValidationError as error:
         raise invalid_arguments(error) from None
+
+
+def _without_nulls(model: type[BaseModel], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    optional = {
+        key
+        for name, field in model.model_fields.items()
+        if not field.is_required()
+        for key in (name, field.alias or name)
+    }
+    return {key: value for key, value in arguments.items() if value is not None or key not in optional}
 
 
 def invalid_arguments(error: ValidationError) -> InvalidQuery:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from qiusuo.config import Settings, TavilyWebSearchConfig, WebSearchConfig, config_folder
 from qiusuo.engines.base import HttpEngine
@@ -14,7 +15,7 @@ from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.errors import AllEnginesFailed, EngineError, EngineNotConfigured, SearchError
 from qiusuo.models import SearchResponse
 from qiusuo.service import SearchService
-from qiusuo.tools.base import Tool, check_arguments
+from qiusuo.tools.base import Tool, ToolArguments, check_arguments
 from qiusuo.tools.render import error_text, language_for, neutral, one_line, untrusted
 from qiusuo.validation import refused
 from qiusuo.words import Fact
@@ -32,10 +33,8 @@ def _at_most_ten(value: int) -> int:
     return min(value, MAX_COUNT)
 
 
-class SearchArguments(BaseModel):
+class SearchArguments(ToolArguments):
     """What both tools take."""
-
-    model_config = ConfigDict(extra="ignore")
 
     query: Annotated[str, AfterValidator(_not_blank)] = Field(description="What to search for. 搜索内容。")
     count: Annotated[int, AfterValidator(_at_most_ten)] = Field(
@@ -47,7 +46,10 @@ class SearchArguments(BaseModel):
 
 
 class EngineSearchTool(Tool):
-    """A tool over one engine. Its key comes from the environment first, then from the configuration."""
+    """A tool over one engine. Its key comes from the environment, then from the caller, then from the file.
+
+    In the file ``web_search`` (for Tavily ``web_search.tavily``) is looked at first, then the engine's own table.
+    """
 
     engine_class: ClassVar[type[HttpEngine]]
     arguments = SearchArguments
@@ -65,12 +67,18 @@ class EngineSearchTool(Tool):
         candidates = (
             *(self._settings.env(name) for name in self.engine_class.key_env),
             api_key,
+            self.configured_key(self._settings.web_search),
             stored.api_key.get_secret_value() if stored.api_key else None,
         )
         key = next((value.strip() for value in candidates if value and value.strip()), None)
         if key is not None:
             engine = self.engine_class(key, base_url=base_url or stored.base_url, timeout=stored.timeout)
             self._service = SearchService([engine], self._settings)
+
+    @staticmethod
+    @abstractmethod
+    def configured_key(config: WebSearchConfig) -> str | None:
+        """Return this tool's key in the table ``web_search`` of the configuration."""
 
     async def execute(self, **kwargs: Any) -> str:
         """Search and return the results as text: title, URL and description of each."""
@@ -115,6 +123,10 @@ class WebSearchTool(EngineSearchTool):
     )
     engine_class = BraveEngine
 
+    @staticmethod
+    def configured_key(config: WebSearchConfig) -> str | None:
+        return config.api_key
+
 
 class TavilyWebSearchTool(EngineSearchTool):
     """Search with the Tavily API."""
@@ -124,6 +136,10 @@ class TavilyWebSearchTool(EngineSearchTool):
         "Search the web with Tavily. Returns title, URL and description of each result. 使用 Tavily 搜索网页。"
     )
     engine_class = TavilyEngine
+
+    @staticmethod
+    def configured_key(config: WebSearchConfig) -> str | None:
+        return config.tavily.api_key if config.tavily else None
 
 
 def create_web_search_tool(
@@ -144,8 +160,9 @@ def create_web_search_tool(
 
 
 def _results(response: SearchResponse) -> str:
+    asked = f"{neutral(response.query)} (cached)" if response.cached else neutral(response.query)
     if not response.results:
-        return f"No results for: {neutral(response.query)}"
+        return f"No results for: {asked}"
     entries = [
         "\n".join(
             (
@@ -156,4 +173,4 @@ def _results(response: SearchResponse) -> str:
         )
         for number, item in enumerate(response.results, 1)
     ]
-    return f"Results for: {neutral(response.query)}\n" + untrusted("\n".join(entries))
+    return f"Results for: {asked}\n" + untrusted("\n".join(entries))

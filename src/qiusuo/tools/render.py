@@ -21,6 +21,7 @@ from qiusuo.text import clean, detect_language, primary_language, truncate
 from qiusuo.words import Fact, Language, sentences
 from qiusuo.words.ago import ago
 
+FROM_CACHE = "（来自缓存 / from the cache）"
 _NUMBER = re.compile(r"[\[［【]\s*\^?([0-9０-９]{1,4})\s*[\]］】]")
 
 
@@ -116,9 +117,9 @@ def today() -> str:
 
 
 def _aged(response: SearchResponse) -> list[str]:
-    """Say how old an answer of a cache is, so that nobody takes it for today's news."""
+    """Say how old an answer of a cache is, as far as that is known, so that nobody takes it for today's news."""
     if response.age is None:
-        return []
+        return [FROM_CACHE] if response.cached and not response.stale else []
     when = ago(response.age)
     return [f"（缓存的结果，搜索于{when.text(Language.CHINESE)} / cached, searched {when.text(Language.ENGLISH)}）"]
 

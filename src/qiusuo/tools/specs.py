@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from qiusuo import plugins
 from qiusuo.errors import SearchDisabled, SearchError
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
-from qiusuo.tools.base import check_arguments, json_schema
+from qiusuo.tools.base import ToolArguments, check_arguments, json_schema
 from qiusuo.tools.render import language_for, page_text, results_text
 from qiusuo.words import Fact, Language, sentences
 
@@ -28,10 +28,8 @@ MAX_PAGE_CHARS = 50_000
 _SNIPPET_CHARS = 300
 
 
-class QueryArguments(BaseModel):
+class QueryArguments(ToolArguments):
     """The words alone."""
-
-    model_config = ConfigDict(extra="ignore")
 
     query: str = Field(
         description=QUERY_DESCRIPTION, examples=["2026年诺贝尔物理学奖 获奖者", "Python 3.14 release date"]
@@ -47,10 +45,8 @@ class SearchArguments(QueryArguments):
     )
 
 
-class PageArguments(BaseModel):
+class PageArguments(ToolArguments):
     """Which page to read."""
-
-    model_config = ConfigDict(extra="ignore")
 
     url: str = Field(description="网页地址 / address of the page, http or https")
     max_chars: int = Field(
@@ -64,6 +60,7 @@ class ToolOutput:
 
     ``sources`` are in the order of the numbers in the text, which count from 1; ``numbered`` gives it with others.
     ``documents`` are the whole texts of sources that were read. ``notes`` are what the tool has to say of the question.
+    ``cached``: it was not asked for anew; the data say so too.
     """
 
     text: str
@@ -73,6 +70,7 @@ class ToolOutput:
     notes: tuple[Fact, ...] = ()
     engine: str = ""
     search_time: int = 0
+    cached: bool = False
     numbered: Callable[[Sequence[int]], str] | None = None
 
     def with_numbers(self, numbers: Sequence[int]) -> str:
@@ -109,13 +107,18 @@ class ToolSpec:
         """The JSON schema of the arguments."""
         return json_schema(self.arguments)
 
+    def subject_of(self, arguments: Mapping[str, Any]) -> str:
+        """Return what a call is about."""
+        return str(next((arguments[name] for name in self.subject if arguments.get(name)), ""))
+
     async def run(self, arguments: dict[str, Any], user: str | None = None) -> ToolOutput:
         """Check the arguments and do the work.
 
         Raises:
             SearchError: the arguments do not fit, or the work failed.
         """
-        return await self.work(check_arguments(self.arguments, arguments), user)
+        output = await self.work(check_arguments(self.arguments, arguments), user)
+        return replace(output, data={"cached": output.cached, **output.data})
 
 
 class Toolbox:
@@ -162,11 +165,13 @@ class Toolbox:
 
     async def _search(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
         response = await self._ask(wanted, user)
-        return ToolOutput(results_text(response), response.to_dict(_language(wanted)), response.results)
+        data = response.to_dict(_language(wanted))
+        return ToolOutput(results_text(response), data, response.results, cached=response.cached)
 
     async def _search_json(self, wanted: SearchArguments, user: str | None) -> ToolOutput:
-        data = (await self._ask(wanted, user)).to_dict(_language(wanted))
-        return ToolOutput(json.dumps(data, ensure_ascii=False), data)
+        response = await self._ask(wanted, user)
+        data = response.to_dict(_language(wanted))
+        return ToolOutput(json.dumps(data, ensure_ascii=False), data, cached=response.cached)
 
     async def _ask(self, wanted: SearchArguments, user: str | None) -> SearchResponse:
         return await self._service.asearch(wanted.query, type=wanted.type, user=user)
@@ -250,8 +255,9 @@ PAGE_OUTPUT = _object(
         "title": _TEXT,
         "text": _TEXT,
         "truncated": {"type": "boolean"},
+        "cached": {"type": "boolean"},
         "publishedAt": _TEXT,
         "links": {"type": "array", "items": _object({"url": _TEXT, "text": _TEXT}, ("url",))},
     },
-    ("url", "finalUrl", "title", "text", "truncated", "links"),
+    ("url", "finalUrl", "title", "text", "truncated", "cached", "links"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -120,34 +121,38 @@ class KeptSearch(NamedTuple):
 
 
 class SessionCache:
-    """The agent's searches of one conversation by their query, the 20 used last.
+    """The agent's searches of one conversation by their query, the 20 used last. Threads may share it.
 
     How long one is good is not decided here (``chat/turns/recent.py``).
     """
 
     def __init__(self, entries: dict[str, KeptSearch] | None = None) -> None:
+        self._lock = threading.Lock()
         self._entries: OrderedDict[str, KeptSearch] = OrderedDict(entries or {})
 
     def get(self, query: str) -> KeptSearch | None:
         """Return what is kept of a query that was asked before in this conversation, however old."""
-        kept = self._entries.get(query)
-        if kept is not None:
-            self._entries.move_to_end(query)
-        return kept
+        with self._lock:
+            kept = self._entries.get(query)
+            if kept is not None:
+                self._entries.move_to_end(query)
+            return kept
 
     def put(self, query: str, response: SearchResponse, at: float) -> None:
         """Keep a response; the one used longest ago makes room."""
-        self._entries[query] = KeptSearch(response, at)
-        self._entries.move_to_end(query)
-        while len(self._entries) > CACHE_ENTRIES:
-            self._entries.popitem(last=False)
+        with self._lock:
+            self._entries[query] = KeptSearch(response, at)
+            self._entries.move_to_end(query)
+            while len(self._entries) > CACHE_ENTRIES:
+                self._entries.popitem(last=False)
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def to_dict(self) -> list[Any]:
         """Return the entries in their JSON shape, the one used last at the end."""
-        return [[query, kept.response.to_dict(), kept.at] for query, kept in self._entries.items()]
+        with self._lock:
+            return [[query, kept.response.to_dict(), kept.at] for query, kept in self._entries.items()]
 
     @classmethod
     def from_dict(cls, data: list[Any]) -> SessionCache:

@@ -25,10 +25,10 @@ from qiusuo.errors import (
     Unavailable,
     UserRateLimited,
 )
-from qiusuo.models import SearchResponse
+from qiusuo.models import SearchResponse, SearchType
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, numbered_sources
-from qiusuo.tools.specs import Toolbox, ToolSpec
+from qiusuo.tools.specs import SearchArguments, Toolbox, ToolSpec
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -59,11 +59,13 @@ class Desk:
 class AgentSearch(SearchTool):
     """``web_search`` in a turn."""
 
+    args_schema: type[BaseModel] = SearchArguments
     desk: Desk = Field(exclude=True)
 
     async def _arun(
         self,
         query: str,
+        type: str = SearchType.GENERAL,  # noqa: A002 - the argument's public name
         run_manager: AsyncCallbackManagerForToolRun | None = None,  # noqa: ARG002 - LangChain's signature
     ) -> tuple[str, dict[str, Any]]:
         context, journal = self.desk.context, self.desk.context.journal
@@ -73,7 +75,7 @@ class AgentSearch(SearchTool):
         journal.status(Stage.SEARCHING, query)
         context.material.searches.append((self.name, query))
         try:
-            response = await self.find(query)
+            response = await self.find(query, type)
         except Exception as error:
             raise self.desk.failed(number, self.name, query, _known(error, self.name)) from error
         text, artifact = self.shown(response)
@@ -93,7 +95,7 @@ class AgentSpecTool(SpecTool):
 
     async def _call(self, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         context, journal = self.desk.context, self.desk.context.journal
-        subject = str(next((arguments[name] for name in self.spec.subject if arguments.get(name)), ""))
+        subject = self.spec.subject_of(arguments)
         number = journal.begin_round(self.name, subject)
         reads = self.name == "fetch_page"
         journal.status(Stage.READING if reads else Stage.SEARCHING, subject)
@@ -104,7 +106,9 @@ class AgentSpecTool(SpecTool):
         except Exception as error:
             raise self.desk.failed(number, self.name, subject, _known(error, self.name)) from error
         numbers = context.sources.add(subject, output.sources)
-        response = SearchResponse(subject, output.sources, output.engine, search_time=output.search_time)
+        response = SearchResponse(
+            subject, output.sources, output.engine, search_time=output.search_time, cached=output.cached
+        )
         journal.end_round(number, self.name, response, numbers)
         context.material.found(numbered_sources(output.sources, numbers))
         said = [Remark(self.spec.explains, note) for note in output.notes if self.spec.explains]

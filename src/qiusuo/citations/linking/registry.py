@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,24 +38,28 @@ class CitationRegistry:
         self._sources: dict[int, Reference] = {}
         self._number_of: dict[str, int] = {}
         self._rounds: list[tuple[str, tuple[int, ...]]] = []
+        # Agents run synchronous tools of one turn in threads.
+        self._lock = threading.RLock()
 
     def add(self, query: str, results: Sequence[SearchResultItem]) -> list[int]:
         """Take the results of a search; return their numbers, one per result.
 
         A search that is repeated with the same outcome (a cached one) does not count as another round.
         """
-        numbers = [self.number(item) for item in results]
-        found = (query, tuple(dict.fromkeys(numbers)))
-        if found not in self._rounds:
-            self._rounds.append(found)
-        return numbers
+        with self._lock:
+            numbers = [self.number(item) for item in results]
+            found = (query, tuple(dict.fromkeys(numbers)))
+            if found not in self._rounds:
+                self._rounds.append(found)
+            return numbers
 
     def number(self, item: SearchResultItem) -> int:
         """Return the number of a source, a new one if it is not known yet. It belongs to no round until ``add``."""
-        number = self._number_of.setdefault(page_key(item), len(self._sources) + 1)
-        if number not in self._sources:
-            self._sources[number] = Reference.of(number, item)
-        return number
+        with self._lock:
+            number = self._number_of.setdefault(page_key(item), len(self._sources) + 1)
+            if number not in self._sources:
+                self._sources[number] = Reference.of(number, item)
+            return number
 
     @property
     def sources(self) -> tuple[Reference, ...]:

@@ -315,6 +315,7 @@ class LegalAnswer(Generic[T]):
     final: bool = False
     origin: Origin = Origin.INDEX
     search_time: int = 0
+    cached: bool = False
 
     @property
     def says_nothing(self) -> bool:
@@ -328,6 +329,7 @@ class LegalAnswer(Generic[T]):
             "results": [result.to_dict(language) for result in self.results],
             "totalResults": len(self.results),
             "searchTime": self.search_time,
+            "cached": self.cached,
             "origin": self.origin.value,
             "notes": [note.text(language) for note in self.notes],
         }
