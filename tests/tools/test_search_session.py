@@ -78,7 +78,7 @@ class TestSession:
             assert "甲" in answer.partition("## 参考文献")[2]
 
     async def test_numbers_run_on_and_no_query_is_asked_twice(self) -> None:
-        async with World("tavily", "brave", cache_ttl=0) as here:
+        async with World("tavily", "brave") as here:
             session = SearchSession(here.service, engine="tavily")
             (first,) = await told(session, Calling(calls=searches("one"), answer="[1]"), "?")
             (again,) = await told(session, Calling(calls=searches("one"), answer="[1]"), "?")
@@ -87,7 +87,7 @@ class TestSession:
             assert [found.query for found in session.registry.rounds] == ["one"]
 
     async def test_the_type_of_search_is_its_own_question(self) -> None:
-        async with World("tavily", cache_ttl=0) as here:
+        async with World("tavily") as here:
             session = SearchSession(here.service)
             calls: list[tuple[str, dict[str, Any]]] = [
                 ("web_search", {"query": "election"}),
@@ -111,7 +111,7 @@ class TestSession:
                 assert session.registry.sources[5].url == f"{site.url}/article"
 
     async def test_it_can_be_kept_and_taken_up_again(self) -> None:
-        async with World("tavily", cache_ttl=0) as here:
+        async with World("tavily") as here:
             session = SearchSession(here.service)
             await told(session, Calling(calls=searches("one"), answer="[1]"), "?")
             kept = json.loads(json.dumps(session.to_dict()))
