@@ -37,8 +37,9 @@ class TestDeciding:
         async with ChatWorld(Reply.tools(*calls), Reply.text("好 [1]。"), cache_ttl=0) as world:
             await world.ask("选举", AGENT)
             offered = world.model.requests[0].body["tools"][0]
-            kinds = offered["function"]["parameters"]["properties"]["type"]["enum"]
-            assert kinds == ["general", "news", "regulation", "case"]
+            arguments = offered["function"]["parameters"]["properties"]
+            assert arguments["type"]["enum"] == ["general", "news", "regulation", "case"]
+            assert arguments["query"]["examples"]
             asked = sorted(seen.params["q"] for seen in world.world["searxng"].seen)
             assert len(asked) == 4
             assert sum("法律法规" in words for words in asked) == 1

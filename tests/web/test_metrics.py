@@ -23,7 +23,7 @@ def numbers(server: WebServer) -> dict[str, float]:
 
 
 def test_searches_attempts_and_requests_are_counted() -> None:
-    with WebServer.over("tavily", "brave", rate_limit=5, hedge_delay=0) as server:
+    with WebServer.over("tavily", "brave", rate_limit=4, hedge_delay=0) as server:
         server.search("one")
         server.search("one")
         server.world["tavily"].fault = Fault.SERVER_ERROR
