@@ -40,9 +40,9 @@ def start_logging(*, verbose: bool, stream: TextIO | None = None) -> None:
     """Log warnings and errors to standard error; ``verbose`` adds the rest."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(LogLine())
+    if not verbose:
+        handler.addFilter(_is_not_shown)
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[handler])
-    for name in () if verbose else _SHOWN:
-        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def log_for_machines(*, as_json: bool, queries: bool) -> None:
@@ -50,8 +50,12 @@ def log_for_machines(*, as_json: bool, queries: bool) -> None:
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, LogLine):
             handler.setFormatter(LogLine(as_json=as_json, queries=queries))
-    for name in _SHOWN:
-        logging.getLogger(name).setLevel(logging.NOTSET)
+            handler.removeFilter(_is_not_shown)
+
+
+def _is_not_shown(record: logging.LogRecord) -> bool:
+    """Tell whether the commands do not themselves show what a record says."""
+    return record.levelno >= logging.ERROR or not record.name.startswith(_SHOWN)
 
 
 def private(**values: object) -> dict[str, dict[str, object]]:
