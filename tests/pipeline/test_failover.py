@@ -11,13 +11,16 @@ import pytest
 
 from qiusuo import SearchEngine, SearchService
 from qiusuo.config import Settings
+from qiusuo.engines.base import EngineResults
 from qiusuo.engines.bing import BingEngine
 from qiusuo.engines.ddgs import DdgsEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.engines.serpapi import SerpApiBingEngine, SerpApiEngine
 from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.errors import AllEnginesFailed, EngineNotConfigured, UnknownEngine
-from qiusuo.models import Outcome
+from qiusuo.models import Outcome, Query, SearchResultItem
+from qiusuo.pipeline.pipeline import Choice, SearchPipeline
+from qiusuo.pipeline.request import SearchRequest, build_request
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.serpapi import SerpApi
@@ -53,6 +56,33 @@ async def test_pages_that_came_before_the_deadline_are_the_answer(name: str, mon
             response = await service.asearch("x", num_results=20)
     assert response.total_results == 10
     assert Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")) in response.attempts[0].notes
+
+
+async def test_an_answer_that_lacks_a_page_is_kept_for_a_minute_only() -> None:
+    now = 1_000.0
+    engine = Lacking()
+
+    async def choose(_request: SearchRequest) -> Choice:
+        return Choice((engine,), ())
+
+    pipeline = SearchPipeline(Settings.load(), choose, clock=lambda: now)
+    request = build_request(Settings.load(), "x")
+    assert not (await pipeline.run(request)).cached
+    now += 59
+    assert (await pipeline.run(request)).cached
+    now += 2
+    assert not (await pipeline.run(request)).cached
+    await pipeline.aclose()
+
+
+class Lacking(SearchEngine):
+    """Finds one page of results; the second does not come."""
+
+    name = "lacking"
+
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:  # noqa: ARG002 - the same for all
+        notes = (Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")),)
+        return EngineResults([SearchResultItem("T", "https://a.cn/", "s")], notes=notes)
 
 
 @pytest.mark.parametrize(

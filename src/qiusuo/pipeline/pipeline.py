@@ -12,7 +12,7 @@ from qiusuo.config import Settings
 from qiusuo.engines.base import SearchEngine, Storing
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.logs import private
-from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
+from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.attempt import Attempts, Lane
 from qiusuo.pipeline.cache import ResponseCache
 from qiusuo.pipeline.cooldown import Cooldowns
@@ -177,7 +177,8 @@ class SearchPipeline:
             request.asked, answer.items, answer.provider, receipt, request.query.type, self._ms(started)
         )
         ttl = self._ttl[request.query.type]
-        if not answer.items:  # pages appear, and an engine may have been mistaken
+        # Pages appear, an engine may have been mistaken, and a page that did not come may come the next time.
+        if not answer.items or _lacks_a_page(receipt):
             ttl = min(ttl, EMPTY_TTL)
         await self._cache.store(request.key, response, ttl, answer.storing)
         return response
@@ -231,3 +232,8 @@ class SearchPipeline:
 
     def _ms(self, started: float) -> int:
         return round((self._timer() - started) * 1000)
+
+
+def _lacks_a_page(receipt: Sequence[Attempt]) -> bool:
+    answered = (attempt for attempt in receipt if attempt.outcome is Outcome.OK)
+    return any(note.code == "engine.page_missing" for attempt in answered for note in attempt.notes)
