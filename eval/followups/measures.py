@@ -96,6 +96,10 @@ def measure(rows: Sequence[Row], query: Callable[[Row], str], parts: Parts) -> S
     return Share(len(needing), recall / count, precision / count, whole / count)
 
 
+def resolved_query(row: Row) -> str:
+    return resolve(row.question, row.before).query
+
+
 def unchanged(rows: Sequence[Row]) -> tuple[int, float]:
     """Of later questions that people left as they were: how many, and the share that is left as it is here too."""
     alone = [row for row in rows if row.before and row.question.split() == row.meant.split()]
@@ -107,11 +111,10 @@ def unchanged_after_others(rows: Sequence[Row]) -> tuple[int, float]:
     """The same for a new beginning: the first question of a conversation, asked at the end of another one."""
     kept = count = 0
     for earlier, later in pairwise(rows):
-        if not later.before or not _is_beginning(later.before[0].question):
-            continue
-        if earlier.before and earlier.before[0] != later.before[0]:
+        first = later.before[0].question if later.before else later.question
+        if (earlier.before[0].question if earlier.before else earlier.question) != first and _is_beginning(first):
             count += 1
-            kept += not resolve(later.before[0].question, (*earlier.before, Exchange(earlier.question))).changed
+            kept += not resolve(first, (*earlier.before, Exchange(earlier.question))).changed
     return count, kept / max(1, count)
 
 

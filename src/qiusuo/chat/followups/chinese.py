@@ -255,37 +255,51 @@ def _narrowed(text: str, answer: str) -> str:
 
 
 def _instead(question: Question, talk: Conversation) -> Resolved:
-    new = _new_thing(question)
-    if not new:
-        new = question.bare
-        while opening := _CORRECTION.match(new):
-            new = new[opening.end() :].lstrip(_EDGE)
-        new = new.rstrip(_PARTICLES)
+    """Put the new thing into the last question, in the place of the one that it is like."""
+    new = _new_thing(question) or _corrected(question.bare)
     asked = talk.asked.strip(_EDGE)
     about = tuple(thing.text for thing in talk.things[-1:])
     if not new:
         return Resolved(asked, changed=True, carried=about)
-    last, fresh = Question(asked), Question(new)
+    fresh = Question(new)
     if fresh.has("asking"):
         return Resolved(new, changed=True)
     if not _HAN.search(asked):  # What is the capital of France? 那德国呢
         thing = Thing(0, 0, new, frozenset({new}), named=True, whole_name=True)
         return english.put_instead(english_questions.Question(talk.asked), thing, new)
-    for kind in ("article", "time", "name"):
-        old = next((word for word in last.words if word.kind == kind), None)
-        if old and any(word.kind == kind for word in fresh.words):
-            return _exchanged(last, old.start, old.end, new)
-    latin = [word for word in last.words if word.kind == "latin"]
-    if latin and fresh.has("latin") and (new.split()[0] == latin[-1].text.split()[0] or not last.has("name")):
-        return _exchanged(last, latin[-1].start, latin[-1].end, new)
+    last = Question(asked)
+    old = _like(fresh, last)
+    if old:
+        return _exchanged(last, old.start, old.end, new)
     subject = last.subject()
     if subject is None or new in LEXICON["group"]:
         return Resolved(_join(new, asked), changed=True, carried=about)
-    if not fresh.own_characters():  # an aspect or a time: of the same thing
-        if fresh.has("time"):
-            return Resolved(_put(asked, subject.last, subject.last, new), changed=True, carried=about)
-        return Resolved(_join(subject.text, new), changed=True, carried=about)
-    return _exchanged(last, subject.first, subject.last, new)
+    if fresh.own_characters():
+        return _exchanged(last, subject.first, subject.last, new)
+    if fresh.has("time"):
+        return Resolved(_put(asked, subject.last, subject.last, new), changed=True, carried=about)
+    return Resolved(_join(subject.text, new), changed=True, carried=about)  # an aspect of the same thing
+
+
+def _corrected(text: str) -> str:
+    """Return what is meant after all: 不对，我问的是微软."""
+    while opening := _CORRECTION.match(text):
+        text = text[opening.end() :].lstrip(_EDGE)
+    return text.rstrip(_PARTICLES)
+
+
+def _like(fresh: Question, last: Question) -> Word | None:
+    """Return the word of the last question that is of the same kind: an article, a time, a well-known name."""
+    for kind in ("article", "time", "name"):
+        old = next((word for word in last.words if word.kind == kind), None)
+        if old and fresh.has(kind):
+            return old
+    latin = [word for word in last.words if word.kind == "latin"]
+    new = next((word for word in fresh.words if word.kind == "latin"), None)
+    if not latin or new is None:
+        return None
+    same_make = new.text.split()[0] == latin[-1].text.split()[0]  # Model 3, Model Y
+    return latin[-1] if same_make or not last.has("name") else None
 
 
 def _exchanged(last: Question, start: int, end: int, new: str) -> Resolved:

@@ -79,7 +79,7 @@ class Conversation:
         longer = next((known for known in self.things if thing.stems < known.stems), thing)
         others = [known for known in self.things if known.stems != longer.stems]
         self.things = [*others[-_THINGS_KEPT:], longer]
-        if self.theme is None or self.theme.stems & longer.stems:
+        if self.theme is None or _same_kind(self.theme, longer):
             self.theme = longer
 
     def hear(self, answer: str) -> None:
@@ -89,3 +89,8 @@ class Conversation:
             said = answer.lower()
             if not any(word.lower() in said for word in self.theme.text.split()):
                 self.theme = self.things[-1]
+
+
+def _same_kind(one: Thing, other: Thing) -> bool:
+    """Tell whether two things end alike: throat cancer, lung cancer. Then one takes the place of the other."""
+    return one.text.split()[-1].lower() == other.text.split()[-1].lower()

@@ -61,7 +61,7 @@ def _resolved(question: Question, how: Leaning, talk: Conversation) -> Resolved:
     theme = talk.theme
     if theme is None or theme.text in resolved.carried or not resolved.changed:
         return resolved
-    if any(stem(word) in theme.stems for word in resolved.query.lower().split()):
+    if stem(theme.text.split()[-1].lower()) in {stem(word.low) for word in words_of(resolved.query)}:
         return resolved
     return Resolved(_with_added(resolved.query, theme.text), changed=True, carried=(*resolved.carried, theme.text))
 
@@ -210,9 +210,9 @@ def _pointing(question: Question, talk: Conversation) -> Resolved:
         done.add(POINTERS[pointer.low])
         carried.append(meant.text)
         stop = pointer.end
-        text = f"{meant.article} {meant.text}".lstrip()
+        text = meant.text if POINTERS[pointer.low] == "pronoun_one" else f"{meant.article} {meant.text}".lstrip()
         if POINTERS[pointer.low] == "pronoun_many" and not meant.plural:
-            text = _two_compared(question, talk) or text
+            text = _two_compared(question, talk) or (f"{meant.text}s" if meant.article in {"a", "an"} else text)
             carried[-1] = text
         if pointer.low in _POSSESSIVES:
             text += "'" if text.endswith("s") else "'s"

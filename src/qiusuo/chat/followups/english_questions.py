@@ -167,19 +167,22 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
         return True
     if any(thing.named for thing in question.things):
         return False
+    own = sum(word.kind in HARD for word in question.words)
+    if own > 1 and _introduces(question):
+        return False
     if any(_is_definite(question, thing) for thing in question.things):
         return True
     # A single word that asks nothing is a new search.
     return (
         question.asks()
         and not _introduces(question)
-        and sum(len(thing.stems) for thing in question.things) <= _FEW_WORDS
+        and own <= _FEW_WORDS
     )
 
 
 def _introduces(question: Question) -> bool:
     """Tell whether a question says itself what it is about: Tell me about solar cookers. What are types of orbits?"""
-    if question.opens_with("request"):
+    if question.opens_with("request") and not _is_definite(question, question.things[0]):
         return True
     words, first = question.words, question.things[0].first
     if any(word.kind == "aspect" and words[at + 1].low == "of" for at, word in enumerate(words[:-1])):
