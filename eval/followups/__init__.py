@@ -1,0 +1,1 @@
+"""How well follow-up questions are understood, on two public collections of rewritten questions."""

@@ -1,0 +1,163 @@
+"""A Chinese question as words with their kinds, and as the things that it names.
+
+There is no dictionary of names here: what the tables do not know is taken for a name or a thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qiusuo.chat.followups.conversation import Thing
+from qiusuo.chat.followups.lexicon import read_words
+from qiusuo.citations.meaning.gazetteer import chinese_names
+
+LEXICON: Final = read_words("chinese.tsv")
+# A word of several kinds is of the first of these.
+_ORDER: Final = (
+    "not_pointing",
+    "place_pointer",
+    "person",
+    "thing",
+    "inside",
+    "time",
+    "asking",
+    "light",
+    "aspect",
+    "doing",
+    "class_noun",
+)
+# A class of one character (书, 法, 病) is the end of many a name and tells nothing by itself.
+_KINDS: Final = {
+    word: kind for kind in reversed(_ORDER) for word in LEXICON[kind] if kind != "class_noun" or len(word) > 1
+}
+_LENGTHS: Final = {
+    first: sorted({len(word) for word in _KINDS if word[0] == first}, reverse=True) for first in {w[0] for w in _KINDS}
+}
+_NUMBER: Final = "0-9零〇一二两三四五六七八九十百千"
+# What is one word whatever stands in it: a title, a year, an article of a law, a word in Latin letters.
+_MEASURES: Final = "".join(LEXICON["measure"])
+_CLASSES: Final = "|".join(sorted(LEXICON["class_noun"], key=len, reverse=True))
+_FIXED: Final = re.compile(
+    rf"(?P<title>《[^》]+》|“[^”]+”|\"[^\"]+\")"
+    rf"|(?P<article>第[{_NUMBER}]+条(?:之[一二三四五六七八九十])?(?:第[{_NUMBER}]+款)?)"
+    r"|(?P<time>(?:19|20)\d\d年?(?:\d{1,2}月份?)?(?:\d{1,2}[日号])?|\d{1,2}月份?(?:\d{1,2}[日号])?)"
+    r"|(?P<latin>[A-Za-z0-9][A-Za-z0-9.+#&'/-]*(?: +[A-Za-z0-9][A-Za-z0-9.+#&'/-]*)*)"
+    rf"|(?P<thing>[这那這该此](?:一?[{_MEASURES}])?(?:{_CLASSES})|[这那這]一?[{_MEASURES}])"
+    r"|(?P<mark>[\s,，。!！?？;；:：、~…—()（）]+)"
+)
+_PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟的了"
+_FIXED_HAN: Final = "第这那這该此"
+_CUTS: Final = "是有把被给让吗呢吧啊呀嘛啦"
+HARD: Final = frozenset({"content", "name", "title", "latin", "article"})
+SOFT: Final = frozenset({"aspect", "doing", "class_noun"})
+NOUNS: Final = HARD | SOFT
+POINTERS: Final = frozenset({"person", "thing", "place_pointer"})
+
+
+def one_of(kind: str) -> re.Pattern[str]:
+    """Return a pattern for the words of a kind, the longest first."""
+    return re.compile("|".join(sorted(LEXICON[kind], key=len, reverse=True)))
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a question, where it begins, and what kind of word it is."""
+
+    text: str
+    start: int
+    kind: str
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def words_of(text: str) -> list[Word]:
+    """Cut a question into words: the longest known one at each place, and what is left between them."""
+    names = chinese_names(text)
+    found: list[Word] = []
+    at = unknown = 0
+    while at < len(text):
+        word = _word_at(text, at, names)
+        if word is None:
+            at += 1
+            continue
+        if unknown < at:
+            found.append(Word(text[unknown:at], unknown, "content"))
+        found.append(word)
+        at = unknown = word.end
+    if unknown < at:
+        found.append(Word(text[unknown:at], unknown, "content"))
+    return found
+
+
+def _word_at(text: str, at: int, names: dict[str, str]) -> Word | None:
+    character = text[at]
+    known = _known_at(text, at)
+    if known and known.kind in {"not_pointing", "time"}:
+        return known
+    if (character in _FIXED_HAN or not "\u3400" <= character <= "\u9fff") and (match := _FIXED.match(text, at)):
+        return Word(match[0], at, str(match.lastgroup))
+    for name in names:
+        if text.startswith(name, at):
+            return Word(name, at, "name")
+    return known
+
+
+def _known_at(text: str, at: int) -> Word | None:
+    for length in _LENGTHS.get(text[at], ()):
+        word = text[at : at + length]
+        if word in _KINDS:
+            return Word(word, at, _KINDS[word])
+    return None
+
+
+def things_of(words: Sequence[Word], text: str) -> list[Thing]:
+    """Return what a question names, in its order."""
+    return [thing for piece in _pieces(words) if (thing := _trimmed(piece, text))]
+
+
+def _pieces(words: Sequence[Word]) -> Iterator[list[Word]]:
+    """Yield the stretches between words that only ask, point or join; single characters may be part of a name."""
+    piece: list[Word] = []
+    for word in words:
+        small = word.kind in {"light", "thing"} and len(word.text) == 1 and word.text not in _CUTS
+        if word.kind in NOUNS or small:
+            piece.append(word)
+        elif piece:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+def _trimmed(piece: list[Word], text: str) -> Thing | None:
+    kept = [at for at, word in enumerate(piece) if word.kind in NOUNS]
+    if not kept:
+        return None
+    first, last = kept[0], kept[-1]
+    if (
+        first == last
+        and len(piece[first].text) == 1
+        and last + 1 < len(piece)
+        and piece[last + 1].text not in _PARTICLES
+    ):
+        last += 1  # 言和 is a name, though 和 mostly joins two
+    piece = piece[first : last + 1]
+    owner = list(piece)
+    while owner and (owner[-1].kind == "aspect" or owner[-1].text == "的"):
+        owner.pop()
+    if not any(word.kind in HARD for word in owner):
+        owner = piece
+    start, end = piece[0].start, piece[-1].end
+    text_of_owner = text[start : owner[-1].end]
+    named = any(word.kind in HARD and word.kind != "content" for word in piece)
+    return Thing(start, owner[-1].end, text_of_owner, pairs(text_of_owner), named=named, full=text[start:end])
+
+
+def pairs(text: str) -> frozenset[str]:
+    """Return the pairs of neighbouring characters, to compare things by."""
+    return frozenset(text[at : at + 2] for at in range(len(text) - 1)) or frozenset({text})

@@ -1,0 +1,96 @@
+"""What a conversation has been about so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+# Longer names of things are sentences; a query must stay short.
+LONGEST_THING: Final = 60
+_LONGEST_QUESTION: Final = 200
+_THINGS_KEPT: Final = 8
+
+
+class Leaning(Enum):
+    """How a question leans on what was said."""
+
+    ALONE = "alone"
+    COURTESY = "courtesy"  # thanks, hello: asks nothing
+    MORE = "more"  # the same again: why? what else?
+    INSTEAD = "instead"  # something in the place of something: what about Germany?
+    POINTING = "pointing"  # a pronoun stands for it
+    ELLIPSIS = "ellipsis"  # it is just left out
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something that a question names.
+
+    Attributes:
+        first: where it begins in its question (counted in words in English, in characters in Chinese).
+        last: its last place there.
+        text: as it was spelled.
+        article: the, a or an, where one stood before it.
+        full: with the aspect of it that was asked for (the author of a book, where text is the book).
+        stems: its words, to be compared.
+        named: whether a name is in it.
+        whole_name: whether it is nothing but a name.
+        plural: whether "they" would fit.
+        person: whether somebody asked who it is.
+    """
+
+    first: int
+    last: int
+    text: str
+    stems: frozenset[str]
+    named: bool = False
+    whole_name: bool = False
+    plural: bool = False
+    person: bool = False
+    article: str = ""
+    full: str = ""
+
+
+@dataclass
+class Conversation:
+    """What has been asked, as far as it matters for the next question.
+
+    Attributes:
+        things: what questions were about, the most recent last.
+        theme: what the conversation is about as a whole, while its parts are asked for.
+        asked: the last question, as it was understood.
+        answer: how its answer began.
+    """
+
+    things: list[Thing] = field(default_factory=list)
+    theme: Thing | None = None
+    asked: str = ""
+    answer: str = ""
+
+    def ask(self, query: str) -> None:
+        """Remember a question as it was understood."""
+        self.asked = query[:_LONGEST_QUESTION]
+
+    def introduce(self, thing: Thing) -> None:
+        """Go on with something: it is what "it" means from now on."""
+        if len(thing.text) > LONGEST_THING:
+            return
+        longer = next((known for known in self.things if thing.stems < known.stems), thing)
+        others = [known for known in self.things if known.stems != longer.stems]
+        self.things = [*others[-_THINGS_KEPT:], longer]
+        if self.theme is None or _same_kind(self.theme, longer):
+            self.theme = longer
+
+    def hear(self, answer: str) -> None:
+        """Leave the theme behind where the answer about something else does not come back to it."""
+        self.answer = answer
+        if answer and self.theme and self.things and self.things[-1] is not self.theme:
+            said = answer.lower()
+            if not any(word.lower() in said for word in self.theme.text.split()):
+                self.theme = self.things[-1]
+
+
+def _same_kind(one: Thing, other: Thing) -> bool:
+    """Tell whether two things end alike: throat cancer, lung cancer. Then one takes the place of the other."""
+    return one.text.split()[-1].lower() == other.text.split()[-1].lower()

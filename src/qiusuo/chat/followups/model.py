@@ -1,0 +1,28 @@
+"""What goes in and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One earlier turn: what was asked and, if it is known, what was answered."""
+
+    question: str
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The query that a question stands for.
+
+    Attributes:
+        query: what to search for; the question as it was typed where it stands alone.
+        changed: whether the query is another than the question.
+        carried: what was taken from the conversation.
+    """
+
+    query: str
+    changed: bool = False
+    carried: tuple[str, ...] = ()
