@@ -59,6 +59,10 @@ class ModelSettings(BaseModel):
     injection_tokens: int = Field(
         3000, ge=200, description="Most tokens of search results that are put into a question of chat mode."
     )
+    followups: bool = Field(
+        True,
+        description="Search for what a follow-up question means after what was said before; off: for its words alone.",
+    )
     database_url: SecretStr | None = Field(
         None,
         description="PostgreSQL or SQLite that keeps conversations (`postgresql://user:password@host/name`). "

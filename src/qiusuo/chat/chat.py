@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo import plugins
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
+from qiusuo.chat.followups import resolve
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
@@ -143,21 +144,31 @@ class Chat:
         labels[NATIVE] = self.model.info.label
         journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels)
         agent = ask.settings.mode is Mode.AGENT
-        words = ask.question.strip()[:MAX_QUERY_CHARS]
-        recognised = plugins.recognise(words) if agent or ask.settings.search else None
+        memory = memory if memory is not None else Memory()
+        query = self._query(ask, memory)
+        recognised = plugins.recognise(query) if agent or ask.settings.search else None
         context = Context(
             ask,
-            memory if memory is not None else Memory(),
+            memory,
             journal,
             self.service,
             self.model,
             self.settings,
             self._reader,
-            Material(ask.question, Language(language), recognised),
+            Material(query, Language(language), recognised),
             self._clock,
+            query,
             tools=offered(self._tools) if agent else (),
         )
         return Turn(self, context)
+
+    def _query(self, ask: Ask, memory: Memory) -> str:
+        """Return what to search for: what the reader wants, else the question as what was said before explains it."""
+        if ask.query and ask.query.strip():
+            return ask.query.strip()[:MAX_QUERY_CHARS]
+        if not self.settings.followups:
+            return ask.question.strip()[:MAX_QUERY_CHARS]
+        return resolve(ask.question.strip(), list(memory.said.values())).query[:MAX_QUERY_CHARS]
 
     async def work(self, context: Context) -> None:
         """Do the work of a turn."""
@@ -171,6 +182,7 @@ class Chat:
                 # Stopped or broken off: what was said so far has been said.
                 said = [HumanMessage(ask.question), AIMessage(without_links(journal.record.answer))]
                 remember(context.memory, ask.id, said)
+            context.memory.note(ask.id, context.query, without_links(journal.record.answer))
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask
@@ -214,10 +226,9 @@ class Chat:
         by_tool = any(spec.name == known.tool for spec in context.tools)
         if not by_tool and (await self.service.available(known.search_type))[:1] != (first,):
             return False
-        query = ask.question.strip()[:MAX_QUERY_CHARS]
         try:
             found = await self.service.asearch(
-                query, type=known.search_type, engine=first, num_results=context.wanted, user=ask.user
+                context.query, type=known.search_type, engine=first, num_results=context.wanted, user=ask.user
             )
         except SearchError as error:  # whatever is wrong with it: the model's own search still works
             logger.warning("%s cannot be asked: %s", first, error)

@@ -100,7 +100,8 @@ class Round(Event):
 
     ``kind`` is the tool: ``web_search``, ``fetch_page``, one of a plug-in, or ``native``. ``query`` is the address of
     a page. ``numbers`` are those of its sources, ``attempts`` is the receipt, ``fact`` tells why it failed (``reason``
-    the same in English). ``age`` is how many seconds ago a cached search was made, where that is known.
+    the same in English). ``asked`` are the reader's own words where something else was searched for. ``age`` is how
+    many seconds ago a cached search was made, where that is known.
     """
 
     type: ClassVar[str] = "round"
@@ -116,6 +117,7 @@ class Round(Event):
     cached: bool = False
     stale: bool = False
     age: int | None = None
+    asked: str = ""
     attempts: tuple[Attempt, ...] = ()
     fact: Fact | None = None
 

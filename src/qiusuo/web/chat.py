@@ -31,6 +31,7 @@ from qiusuo.chat.telling import told
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
 from qiusuo.models import SearchType
+from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.server_settings import is_loopback
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
@@ -72,9 +73,10 @@ class SessionChange(_Body):
 
 
 class Question(_Body):
-    """A question, or (with ``replaces``) another go at an earlier one."""
+    """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead."""
 
     text: str
+    query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
     replaces: str | None = None
     language: str | None = Field(default=None, pattern="^(zh|en)$")
 
@@ -248,6 +250,7 @@ class ChatRoutes:
             replaces=body.replaces,
             language=body.language,
             user=user_of(request),
+            query=body.query,
         )
         return event_stream(live, wished_language(request.scope))
 

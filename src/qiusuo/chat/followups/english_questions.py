@@ -173,11 +173,7 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     if any(_is_definite(question, thing) for thing in question.things):
         return True
     # A single word that asks nothing is a new search.
-    return (
-        question.asks()
-        and not _introduces(question)
-        and own <= _FEW_WORDS
-    )
+    return question.asks() and not _introduces(question) and own <= _FEW_WORDS
 
 
 def _introduces(question: Question) -> bool:

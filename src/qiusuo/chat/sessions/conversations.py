@@ -103,8 +103,9 @@ class Conversations:
         replaces: str | None = None,
         language: str | None = None,
         user: str | None = None,
+        query: str | None = None,
     ) -> LiveTurn:
-        """Ask the next question of a conversation; the answer begins at once.
+        """Ask the next question of a conversation; the answer begins at once. ``query``: what to search for instead.
 
         Raises:
             SearchError: the question cannot be used, the conversation is unknown or busy, or cannot be saved; or too
@@ -114,7 +115,7 @@ class Conversations:
         try:
             await self.settle(owner, session)
             info = await self.store.get(owner, session)
-            ask = Ask(question, info.settings, language, user)
+            ask = Ask(question, info.settings, language, user, query=query)
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
             record = TurnRecord(ask.id, question, language=language_of(question, language))
             memory = await self.store.begin_turn(owner, session, record, replaces=replaces)

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
 from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.older import without_own_numbers
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
@@ -19,6 +20,8 @@ from qiusuo.models import SearchResponse
 from qiusuo.plugins import read_details
 from qiusuo.words import Fact, Language
 
+SAID_TURNS: Final = 20
+SAID_CHARS: Final = 600
 CACHE_ENTRIES: Final = 20
 MAX_TITLE: Final = 200
 MAX_RESULTS: Final = 5
@@ -169,13 +172,21 @@ class Memory:
 
     ``messages`` is what the model was sent and said so far, in LangChain's JSON shape: only ever appended to, so that
     providers recognise the beginning (prefix caches). ``registry`` numbers the sources of all turns, ``cache`` has the
-    agent's searches. ``starts`` says for each turn, by its id, where its messages begin.
+    agent's searches. ``starts`` says for each turn, by its id, where its messages begin; ``said`` has what was asked
+    and answered in the last ones, by which the next question is understood.
     """
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     starts: dict[str, int] = field(default_factory=dict)
     registry: CitationRegistry = field(default_factory=CitationRegistry)
     cache: SessionCache = field(default_factory=SessionCache)
+    said: dict[str, Exchange] = field(default_factory=dict)
+
+    def note(self, turn: str, question: str, answer: str) -> None:
+        """Note what was asked and answered in a turn; of long ones the beginning, of many the last."""
+        self.said[turn] = Exchange(question[:SAID_CHARS], answer[:SAID_CHARS])
+        for oldest in list(self.said)[:-SAID_TURNS]:
+            del self.said[oldest]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory in its JSON shape."""
@@ -185,6 +196,7 @@ class Memory:
             "numbering": _ONE_NUMBERING,
             "registry": self.registry.to_dict(),
             "cache": self.cache.to_dict(),
+            "said": [[turn, each.question, each.answer] for turn, each in self.said.items()],
         }
 
     @classmethod
@@ -196,6 +208,7 @@ class Memory:
             starts=starts,
             registry=CitationRegistry.from_dict(data["registry"]),
             cache=SessionCache.from_dict(data["cache"]),
+            said={turn: Exchange(question, answer) for turn, question, answer in data.get("said", ())},
         )
 
 

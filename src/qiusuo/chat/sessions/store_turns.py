@@ -93,6 +93,7 @@ def drop(connection: Connection, session: str, turn: str, memory: Memory) -> Non
     cuts = [start for each, start in memory.starts.items() if each in dropped]
     memory.messages = memory.messages[: min(cuts, default=len(memory.messages))]
     memory.starts = {each: start for each, start in memory.starts.items() if each not in dropped}
+    memory.said = {each: said for each, said in memory.said.items() if each not in dropped}
 
 
 def give_up(record: TurnRecord) -> None:

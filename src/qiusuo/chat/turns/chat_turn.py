@@ -17,7 +17,6 @@ from qiusuo.chat.turns.history import estimate_tokens, remember
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
-from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.tools.render import numbered_sources
 
 logger = logging.getLogger(__name__)
@@ -39,13 +38,13 @@ class Found(NamedTuple):
 
 
 async def search_for(context: Context) -> Found | SearchError:
-    """Search with the user's own words; a failure is told to the reader and returned.
+    """Search for what the question means; a failure is told to the reader and returned.
 
     What comes back has only the results that the model is going to see: nothing else can be a source of its answer.
     """
     ask, journal = context.ask, context.journal
-    query = ask.question.strip()[:MAX_QUERY_CHARS]
-    number = journal.begin_round("web_search", query)
+    query = context.query
+    number = journal.begin_round("web_search", query, asked=ask.question.strip())
     journal.status(Stage.SEARCHING, query)
     kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL
     try:

@@ -49,7 +49,10 @@ class Direction(HumanMessage):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is asked in a turn. ``language`` None: that of the question. ``system`` are words of the caller's own."""
+    """What is asked in a turn. ``language`` None: that of the question. ``system`` are words of the caller's own.
+
+    ``query`` is what to search for where the reader says so; else it is the question as the conversation explains it.
+    """
 
     question: str
     settings: ChatSettings = field(default_factory=ChatSettings)
@@ -57,6 +60,7 @@ class Ask:
     user: str | None = None
     id: str = field(default_factory=new_id)
     system: str = ""
+    query: str | None = None
 
 
 @dataclass(slots=True)
@@ -64,7 +68,8 @@ class Context:
     """The parts that a turn works with.
 
     ``sources`` is what it has found. ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read,
-    by source number. ``found`` is a search that was made before it was clear whose turn it is to search.
+    by source number. ``found`` is a search that was made before it was clear whose turn it is to search. ``query`` is
+    what is searched for: the question, understood by what was said before.
     """
 
     ask: Ask
@@ -76,6 +81,7 @@ class Context:
     reader: PageReader
     material: Material
     clock: Callable[[], float]
+    query: str
     tools: Sequence[ToolSpec] = ()
     pages: dict[int, str] = field(default_factory=dict)
     found: SearchResponse | None = None

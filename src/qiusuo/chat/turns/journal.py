@@ -46,6 +46,7 @@ class Journal:
         self._started = time.perf_counter()
         self._first_token: int | None = None
         self._searches = 0
+        self._asked: dict[int, str] = {}
         self._search_ms = 0
         self._tokens: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
@@ -95,10 +96,11 @@ class Journal:
         if all(any(known[name] != shown[name] for name in ("code", "message")) for known in self.record.notices):
             self.emit(told)
 
-    def begin_round(self, kind: str, query: str) -> int:
-        """Tell that a search begins; return its number."""
+    def begin_round(self, kind: str, query: str, asked: str = "") -> int:
+        """Tell that a search begins; return its number. ``asked``: the reader's words, where the query is another."""
         number = len(self.record.rounds) + 1
-        self.emit(Round(number, kind, query, RoundState.RUNNING))
+        self._asked[number] = asked if asked != query else ""
+        self.emit(Round(number, kind, query, RoundState.RUNNING, asked=self._asked[number]))
         return number
 
     def end_round(self, number: int, kind: str, response: SearchResponse, numbers: list[int]) -> None:
@@ -120,6 +122,7 @@ class Journal:
                 cached=response.cached,
                 stale=response.stale,
                 age=response.age,
+                asked=self._asked.get(number, ""),
                 attempts=response.attempts,
             )
         )
@@ -146,7 +149,8 @@ class Journal:
     def fail_round(self, number: int, kind: str, query: str, reason: Fact, attempts: Sequence[Attempt] = ()) -> None:
         """Tell that a search failed."""
         self._searches += 1
-        self.emit(Round(number, kind, query, RoundState.FAILED, attempts=tuple(attempts), fact=reason))
+        asked = self._asked.get(number, "")
+        self.emit(Round(number, kind, query, RoundState.FAILED, asked=asked, attempts=tuple(attempts), fact=reason))
 
     def count_tokens(self, usage: Any) -> None:
         """Add what the model says it has used."""
@@ -158,7 +162,8 @@ class Journal:
         """End the turn. A search that still runs ends with it."""
         for each in [each for each in self.record.rounds if each["state"] == RoundState.RUNNING]:
             why = Fact("turn.broken_off")
-            self.emit(Round(each["number"], each["kind"], each["query"], RoundState.FAILED, fact=why))
+            asked = each.get("asked", "")
+            self.emit(Round(each["number"], each["kind"], each["query"], RoundState.FAILED, asked=asked, fact=why))
         self.emit(
             Usage(
                 self._tokens.get("input_tokens"),

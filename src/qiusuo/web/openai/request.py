@@ -185,6 +185,9 @@ def _memory(said: list[tuple[str, str]]) -> Memory:
     memory = Memory()
     for number, messages in enumerate(turns, 1):
         remember(memory, f"earlier-{number}", messages)
+        question = "".join(message.text for message in messages if isinstance(message, HumanMessage))
+        answers = (message.text for message in messages if isinstance(message, AIMessage))
+        memory.note(f"earlier-{number}", question, "\n\n".join(answers))
     return memory
 
 
