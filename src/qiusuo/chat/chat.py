@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo import plugins
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
-from qiusuo.chat.followups import resolve
+from qiusuo.chat.followups import leans_on_what_was_said, resolve
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
@@ -145,7 +145,7 @@ class Chat:
         journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels)
         agent = ask.settings.mode is Mode.AGENT
         memory = memory if memory is not None else Memory()
-        query = self._query(ask, memory)
+        query, leans = self._query(ask, memory)
         recognised = plugins.recognise(query) if agent or ask.settings.search else None
         context = Context(
             ask,
@@ -158,17 +158,22 @@ class Chat:
             Material(query, Language(language), recognised),
             self._clock,
             query,
+            leans,
             tools=offered(self._tools) if agent else (),
         )
         return Turn(self, context)
 
-    def _query(self, ask: Ask, memory: Memory) -> str:
-        """Return what to search for: what the reader wants, else the question as what was said before explains it."""
+    def _query(self, ask: Ask, memory: Memory) -> tuple[str, bool]:
+        """Return what to search for, and whether the question leans on what was said before.
+
+        It is what the reader wants, else the question as what was said explains it.
+        """
+        question, said = ask.question.strip(), list(memory.said.values())
         if ask.query and ask.query.strip():
-            return ask.query.strip()[:MAX_QUERY_CHARS]
-        if not self.settings.followups:
-            return ask.question.strip()[:MAX_QUERY_CHARS]
-        return resolve(ask.question.strip(), list(memory.said.values())).query[:MAX_QUERY_CHARS]
+            return ask.query.strip()[:MAX_QUERY_CHARS], False
+        if not self.settings.followups or not leans_on_what_was_said(question, said):
+            return question[:MAX_QUERY_CHARS], False
+        return resolve(question, said).query[:MAX_QUERY_CHARS], True
 
     async def work(self, context: Context) -> None:
         """Do the work of a turn."""

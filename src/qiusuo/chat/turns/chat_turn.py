@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,19 +11,23 @@ from typing import Final, NamedTuple
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat.events import Stage
+from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, finish_of
 from qiusuo.chat.turns.history import estimate_tokens, remember
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
+from qiusuo.chat.turns.rewriting import differ_much, query_by_model
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
+from qiusuo.pipeline.merge import fuse
 from qiusuo.tools.render import numbered_sources
 
 logger = logging.getLogger(__name__)
 
 # What is quoted whole is shown whole, as far as a model has room for it.
 _WHOLE_CHARS: Final = 1500
+_TOOL: Final = "web_search"
 
 
 async def chat_turn(context: Context) -> None:
@@ -42,9 +47,43 @@ async def search_for(context: Context) -> Found | SearchError:
 
     What comes back has only the results that the model is going to see: nothing else can be a source of its answer.
     """
+    rounds = await asyncio.gather(*(_search(context, query) for query in await _queries(context)))
+    found = [(number, response) for number, response in rounds if isinstance(response, SearchResponse)]
+    errors = [error for _, error in rounds if isinstance(error, SearchError)]
+    if not found:
+        return _failed(context, errors[0])
+    response = _fused([response for _, response in found])
+    response = replace(response, results=_fitting(context, response))
+    numbers = context.sources.add(response.query, response.results)
+    places = {item.url: number for item, number in zip(response.results, numbers, strict=True)}
+    for number, its_own in found:
+        shown = tuple(item for item in its_own.results if item.url in places)
+        context.journal.end_round(number, _TOOL, replace(its_own, results=shown), [places[item.url] for item in shown])
+    context.material.found(
+        numbered_sources(response.results, numbers, snippet_length=_snippet_length(context, response))
+    )
+    _tell_remarks(context, response)
+    if response.stale:
+        context.journal.notice(notice("search_stale", "warning"))
+    return Found(response, numbers)
+
+
+async def _queries(context: Context) -> list[str]:
+    """Return what to search for: where a question leans on others, the model's query too if it is quite another."""
+    if not context.leans or context.found is not None or context.model.info.kind == EXTRACTIVE:
+        return [context.query]
+    question, said = context.ask.question.strip(), list(context.memory.said.values())
+    by_model = await query_by_model(context.model, question, said, context.language)
+    if by_model is None:
+        return [context.query]
+    by_rule, context.query = context.query, by_model
+    return [by_model, by_rule] if differ_much(by_model, by_rule) else [by_model]
+
+
+async def _search(context: Context, query: str) -> tuple[int, SearchResponse | SearchError]:
+    """Make one search; return its round and what came of it."""
     ask, journal = context.ask, context.journal
-    query = context.query
-    number = journal.begin_round("web_search", query, asked=ask.question.strip())
+    number = journal.begin_round(_TOOL, query, asked=ask.question.strip())
     journal.status(Stage.SEARCHING, query)
     kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL
     try:
@@ -53,21 +92,26 @@ async def search_for(context: Context) -> Found | SearchError:
         )
     except SearchError as error:
         logger.warning("the search failed, answering without it: %s", error)
-        journal.fail_round(number, "web_search", query, reason_of(error), _attempts(error))
-        journal.notice(search_notice(error))
-        context.material.failed = True
-        _tell_remarks(context, error)
-        return error
-    response = replace(response, results=_fitting(context, response))
-    numbers = context.sources.add(query, response.results)
-    journal.end_round(number, "web_search", response, numbers)
-    context.material.found(
-        numbered_sources(response.results, numbers, snippet_length=_snippet_length(context, response))
-    )
-    _tell_remarks(context, response)
-    if response.stale:
-        journal.notice(notice("search_stale", "warning"))
-    return Found(response, numbers)
+        journal.fail_round(number, _TOOL, query, reason_of(error), _attempts(error))
+        return number, error
+    return number, response
+
+
+def _failed(context: Context, error: SearchError) -> SearchError:
+    context.journal.notice(search_notice(error))
+    context.material.failed = True
+    _tell_remarks(context, error)
+    return error
+
+
+def _fused(responses: Sequence[SearchResponse]) -> SearchResponse:
+    """Return one response; of two the pages that both have come first."""
+    first = responses[0]
+    if len(responses) == 1:
+        return first
+    results = fuse({response.query: response.results for response in responses})
+    attempts = tuple(attempt for response in responses for attempt in response.attempts)
+    return replace(first, results=tuple(results), attempts=attempts)
 
 
 async def answer_from(context: Context, found: Found | SearchError | None) -> None:

@@ -69,7 +69,7 @@ class Context:
 
     ``sources`` is what it has found. ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read,
     by source number. ``found`` is a search that was made before it was clear whose turn it is to search. ``query`` is
-    what is searched for: the question, understood by what was said before.
+    what is searched for: the question, understood by what was said before where it ``leans`` on that.
     """
 
     ask: Ask
@@ -82,6 +82,7 @@ class Context:
     material: Material
     clock: Callable[[], float]
     query: str
+    leans: bool = False
     tools: Sequence[ToolSpec] = ()
     pages: dict[int, str] = field(default_factory=dict)
     found: SearchResponse | None = None

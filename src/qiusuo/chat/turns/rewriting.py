@@ -1,0 +1,82 @@
+"""Asks the model what a follow-up question means as a query: one short call with a deadline of its own.
+
+The conversation is quoted inside a single message: given as messages, models answer the question instead. What comes
+back is used only where it looks like a query made of the conversation's own words; else the rule's query stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Final
+
+from langchain_core.messages import HumanMessage
+
+from qiusuo.chat.followups import Exchange
+from qiusuo.chat.models.model_errors import stream_model
+from qiusuo.chat.models.port import Model
+from qiusuo.chat.turns import prompts
+from qiusuo.citations.meaning.wording import fold, terms
+from qiusuo.errors import ModelError
+from qiusuo.words import Language
+
+logger = logging.getLogger(__name__)
+
+SECONDS: Final = 3.0
+_TURNS: Final = 4
+_CHARS: Final = 300
+_LONGEST: Final = 200
+_READ: Final = 400
+_OWN_WORDS: Final = 0.6
+_ALIKE: Final = 0.5
+_THOUGHT: Final = re.compile(r".*</think>", re.DOTALL)
+_LABEL: Final = re.compile(r"^(?:search )?(?:query|查询|检索词|搜索词)\s*[:：]\s*", re.IGNORECASE)
+_QUOTES: Final = "\"'“”‘’「」`*<> "
+
+
+async def query_by_model(
+    model: Model, question: str, said: Sequence[Exchange], language: Language, *, seconds: float = SECONDS
+) -> str | None:
+    """Return what the model would search for; None where it fails, is late, or says something else than a query."""
+    recent = said[-_TURNS:]
+    lines = [(each.question[:_CHARS], each.answer[:_CHARS]) for each in recent]
+    message = HumanMessage(prompts.as_query(question, lines, language))
+    text = ""
+    try:
+        async with asyncio.timeout(seconds):
+            chat = (await model.chat_model()).bind(temperature=0)
+            stream = stream_model(chat, [message], model=model.info.name, idle_timeout=seconds, retries=0)
+            async with aclosing(stream):
+                async for chunk in stream:
+                    text += chunk.text
+                    if len(text) > _READ:
+                        break
+    except (TimeoutError, ModelError) as error:
+        logger.info("the model did not say what to search for: %s", type(error).__name__)
+        return None
+    query = _line_of(text)
+    return query if is_query(query, question, recent) else None
+
+
+def is_query(text: str, question: str, said: Sequence[Exchange]) -> bool:
+    """Tell whether a text may be the query of a question: short, and made of words of question and conversation."""
+    if not text or len(text) > min(_LONGEST, 60 + 3 * len(question)):
+        return False
+    own = terms(fold(" ".join([question, *(f"{each.question} {each.answer}" for each in said)]).lower()))
+    words = terms(fold(text.lower()))
+    return bool(words) and len(words & own) >= _OWN_WORDS * len(words)
+
+
+def differ_much(one: str, other: str) -> bool:
+    """Tell whether two queries would find different pages."""
+    mine, theirs = terms(fold(one.lower())), terms(fold(other.lower()))
+    return len(mine & theirs) < _ALIKE * len(mine | theirs)
+
+
+def _line_of(text: str) -> str:
+    lines = (line.strip() for line in _THOUGHT.sub("", text).splitlines())
+    first = next((line for line in lines if line), "")
+    return _LABEL.sub("", first.strip(_QUOTES)).strip(_QUOTES)
