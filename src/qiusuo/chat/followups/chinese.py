@@ -113,6 +113,8 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
     """Tell how a question leans on the conversation before it."""
     if question.says("courtesy"):
         return Leaning.COURTESY
+    if not talk.asked:
+        return Leaning.ALONE
     if question.says("more") or question.says("why"):
         return Leaning.MORE
     if _CORRECTION.match(question.bare) or _new_thing(question):
@@ -175,7 +177,7 @@ def _first_half_is_missing(question: Question) -> bool:
 def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
     """Return how a question leans and what it means by itself; the conversation goes on with it."""
     question = Question(text)
-    how = leaning(question, talk) if talk.asked else Leaning.ALONE
+    how = leaning(question, talk)
     resolved = Resolved(text)
     if how is Leaning.MORE:
         resolved = _more(question, talk)
@@ -190,7 +192,8 @@ def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
             talk.ask(resolved.query)
         subject = question.subject()
         if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
-            talk.introduce(replace(subject, person=any(word.text in _WHO_IS for word in question.words)))
+            subject = replace(subject, person=any(word.text in _WHO_IS for word in question.words))
+            talk.introduce(subject, instead=how is Leaning.INSTEAD)
     return how, resolved
 
 
@@ -214,9 +217,11 @@ def _about(question: Question, talk: Conversation) -> str:
         return law
     if thing.text == thing.full or not thing.full:
         return _narrowed(thing.text, talk.answer)
+    somebody = thing.full.endswith(_PERSON_ASPECTS)  # 红楼梦的作者
     if pointers:
-        return thing.full if person and thing.full.endswith(_PERSON_ASPECTS) else thing.text
-    return thing.text if question.own_characters() or question.has(*SOFT) else thing.full
+        return thing.full if person and somebody else thing.text
+    own = question.own_characters() > (1 if somebody else 0) or question.has(*SOFT)
+    return thing.text if own else thing.full
 
 
 def _law(text: str) -> str:

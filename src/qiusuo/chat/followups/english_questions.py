@@ -33,6 +33,7 @@ PREPOSITIONS: Final = frozenset({"in", "on", "at", "for", "with", "during", "fro
 _SMALL: Final = frozenset({"a", "an", "the", "some", "any", "of"})
 # What is the impact on …, the relationship to …, the difference with …: of what?
 _OWNERLESS: Final = frozenset({"on", "to", "with", "in"})
+_LONGEST_CIRCUMSTANCE: Final = 5
 _LONGEST_OPENING: Final = 6
 # With more words of its own a question has a subject, even if it names nobody.
 _FEW_WORDS: Final = 1
@@ -95,6 +96,8 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
     """Tell how a question leans on the conversation before it."""
     if question.says("courtesy"):
         return Leaning.COURTESY
+    if not talk.asked:
+        return Leaning.ALONE
     if question.says("more"):
         return Leaning.MORE
     if question.opens_with("correction") or _asks_instead(question):
@@ -108,10 +111,20 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
 
 def _asks_instead(question: Question) -> bool:
     opening = question.opens_with("opener")
-    if not opening and question.bare[:1] and question.bare[0] not in PREPOSITIONS:
+    if not opening and not _is_circumstance(question):
         return False
     rest = question.bare[opening:]
     return not any(word in _ASKING for word in rest) and not any(word.kind == "verb" for word in question.words)
+
+
+def _is_circumstance(question: Question) -> bool:
+    """Tell whether only a place, a time or the like is named: in 2020? for children? in simple terms."""
+    if question.bare[0] not in PREPOSITIONS or len(question.bare) > _LONGEST_CIRCUMSTANCE:
+        return False
+    return any(
+        word.kind in {"name", "aspect", "time"} or word.text.isdigit() or word.low in LEXICON["group"]
+        for word in question.words[1:]
+    )
 
 
 def pointers_in(question: Question) -> list[int]:
@@ -173,11 +186,7 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     if any(_is_definite(question, thing) for thing in question.things):
         return True
     # A single word that asks nothing is a new search.
-    return (
-        question.asks()
-        and not _introduces(question)
-        and own <= _FEW_WORDS
-    )
+    return question.asks() and not _introduces(question) and own <= _FEW_WORDS
 
 
 def _introduces(question: Question) -> bool:
