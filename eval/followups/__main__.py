@@ -68,10 +68,10 @@ def _mistakes(rows: Sequence[Row], parts: Parts, count: int) -> None:
 
 
 def _speed() -> None:
-    answers = {"en": "The **tower** is 330 metres high [1]. " * 110, "zh": "西安今天的天气是多云转小雨[1]。" * 240}
+    answers = {"en": "The **tower** is 330 metres high [1]. " * 110, "zh": "昆明今天的天气是多云转小雨[1]。" * 240}
     questions = {
         "en": ["How tall is the Eiffel Tower?", "When was it built?", "What are the opening hours?", "and the Louvre?"],
-        "zh": ["西安天气", "明天有雨吗", "那里有什么好玩的", "那北京呢"],
+        "zh": ["昆明天气", "明天有雨吗", "那里海拔多少", "那北京呢"],
     }
     print("\n== microseconds of processor time per call, after 20 turns with answers of 4,000 characters ==")
     for language, asked in questions.items():

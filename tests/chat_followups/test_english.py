@@ -19,9 +19,9 @@ def asked(*questions: str) -> list[Exchange]:
         ("What is throat cancer?", "What are its symptoms?", "What are throat cancer's symptoms?"),
         ("How tall is the Eiffel Tower?", "How old is it?", "How old is the Eiffel Tower?"),
         ("Who wrote Hamlet?", "When was it written?", "When was Hamlet written?"),
-        ("What is a virtual machine?", "How do they work?", "How do virtual machines work?"),
+        ("What is a heat pump?", "How do they work?", "How do heat pumps work?"),
         ("Best restaurants in Rome", "How much do they cost?", "How much do restaurants in Rome cost?"),
-        ("What is the US Electoral College?", "Who invented the College?", "Who invented the US Electoral College?"),
+        ("What is the European Central Bank?", "Who leads the Bank?", "Who leads the European Central Bank?"),
         # it is left out
         ("What is throat cancer?", "what are the symptoms?", "what are the symptoms of throat cancer?"),
         ("What is the capital of France?", "population?", "population of France?"),
@@ -65,11 +65,11 @@ def test_a_follow_up_carries_what_the_conversation_is_about(before: str, questio
     "question",
     [
         "Tell me about lung cancer.",
-        "What is mortadella and where is it from?",
-        "Who were the Sea Peoples?",
+        "What is kimchi and where is it from?",
+        "Who were the Etruscans?",
         "How does photosynthesis work?",
         "What is the population of Brazil?",
-        "What are the different types of foreshadowing?",
+        "What are the different types of bridges?",
         "Is there a bridge over the Bosporus?",
         "Elasticsearch",
         "how to boil eggs",
@@ -135,16 +135,16 @@ def test_a_long_answer_does_not_dominate() -> None:
 @pytest.mark.parametrize(
     ("answer", "query"),
     [
-        ("Rock City is an attraction near Chattanooga.", "Are events held in Rock City, Chattanooga?"),
-        ("Rock City is a film of 1973.", "Are events held in Rock City?"),
+        ("Minnewater Park is a quiet corner of Bruges.", "Are concerts held in Minnewater Park, Bruges?"),
+        ("Minnewater Park is a film of 1973.", "Are concerts held in Minnewater Park?"),
     ],
 )
 def test_the_theme_is_kept_while_answers_come_back_to_it(answer: str, query: str) -> None:
     before = [
-        Exchange("What is Chattanooga famous for?", "Chattanooga is known for trains."),
-        Exchange("What is Rock City?", answer),
+        Exchange("What is Bruges famous for?", "Bruges is known for its canals."),
+        Exchange("What is Minnewater Park?", answer),
     ]
-    assert resolve("Are events held there?", before).query == query
+    assert resolve("Are concerts held there?", before).query == query
 
 
 def test_what_is_carried_is_said() -> None:

@@ -83,7 +83,7 @@ class Question:
             return (word.text == "其") == (at == 0)
         before = self.words[at - 1] if at else None
         if word.kind == "thing" and before is not None and before.kind in HARD and len(before.text) > 1:
-            return False  # 人间失格这本书
+            return False  # 呼兰河传这本书
         marks = [i for i in range(at) if self.words[i].kind == "mark"]
         return not marks or not any(thing.last <= self.words[marks[-1]].start for thing in self.things)
 
@@ -98,7 +98,7 @@ class Question:
         return next(iter(named or long or hard or self.things), None)
 
     def introduces(self) -> bool:
-        """Tell whether something is named after words that only lead to it: 你知道博尔特吗, 介绍一下趵突泉."""
+        """Tell whether something is named after words that only lead to it: 你知道苏炳添吗, 介绍一下都江堰."""
         ends = {word.end for word in self.words if word.text in LEXICON["introducing"]}
         if any(thing.first in ends and len(thing.text) > 1 and _is_hard(self, thing) for thing in self.things):
             return True
@@ -220,7 +220,7 @@ def _about(question: Question, talk: Conversation) -> str:
     somebody = thing.full.endswith(_PERSON_ASPECTS)  # 红楼梦的作者
     if pointers:
         return thing.full if person and somebody else thing.text
-    own = question.own_characters() > (1 if somebody else 0) or question.has(*SOFT)
+    own = question.own_characters() > (_FEW_CHARACTERS if somebody else 0) or question.has(*SOFT)
     return thing.text if own else thing.full
 
 

@@ -146,7 +146,7 @@ def _exchanged(last: Question, places: tuple[int, int], new: str) -> Resolved:
 
 
 def _other_circumstance(new: str, preposition: str, last: Question) -> Resolved:
-    """Return the last question for another place or time: and in Germany? How about on Christmas eve?"""
+    """Return the last question for another place or time: and in Germany? How about on Sundays?"""
     words = last.words
     same = next((at for at in range(len(words) - 1, 0, -1) if words[at].low == preposition), len(words))
     text = last.text[: words[same].start] if same < len(words) else last.text
@@ -250,7 +250,7 @@ def _ellipsis(question: Question, talk: Conversation) -> Resolved:
 
 
 def _with_added(text: str, about: str) -> str:
-    """Return a question with its topic behind it: What empires survived, Bronze Age collapse?"""
+    """Return a question with its topic behind it: What dishes are vegetarian, Ethiopian cuisine?"""
     bare = text.rstrip()
     asked = bare.rstrip("?.! ")
     return f"{asked}, {about}{bare[len(asked) :]}"

@@ -82,7 +82,7 @@ class Question:
         return any(word in _ASKING for word in self.bare[:2])
 
     def _softest(self) -> Thing | None:
-        """Where nothing harder is named: the last words that say what is asked for, as in "learning languages"."""
+        """Where nothing harder is named: the last words that say what is asked for, as in "saving time"."""
         last = next((at for at in range(len(self.words) - 1, -1, -1) if self.words[at].kind == "aspect"), None)
         if last is None:
             return None
@@ -157,7 +157,7 @@ def _points(words: list[Word], at: int) -> bool:
 
 
 def _explained_before(question: Question, at: int) -> bool:
-    """Tell whether the pronoun means something of the same question: What is mortadella, and where is it from?"""
+    """Tell whether the pronoun means something of the same question: What is kimchi, and where is it from?"""
     if not any(thing.last < at for thing in question.things):
         return False
     words = question.words
@@ -190,7 +190,7 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
 
 
 def _introduces(question: Question) -> bool:
-    """Tell whether a question says itself what it is about: Tell me about solar cookers. What are types of orbits?"""
+    """Tell whether a question says itself what it is about: Tell me about heat pumps. What are types of bridges?"""
     if question.opens_with("request") and not _is_definite(question, question.things[0]):
         return True
     words, first = question.words, question.things[0].first
@@ -200,7 +200,7 @@ def _introduces(question: Question) -> bool:
     if not opening or not all(word.low in _SMALL or word.kind == "quality" for word in words[opening:first]):
         return False
     last = question.things[0].last
-    described = any(word.kind == "quality" for word in words[opening:first])  # What are typical pasta dishes?
+    described = any(word.kind == "quality" for word in words[opening:first])  # What are typical street snacks?
     return not (described and last + 1 < len(words) and words[last + 1].kind == "aspect")
 
 
@@ -218,7 +218,7 @@ def _lacks_noun(words: list[Word]) -> bool:
 
 
 def _lacks_owner(question: Question) -> bool:
-    """Tell whether an aspect is asked for and nobody says of what: What is the impact on biology?"""
+    """Tell whether an aspect is asked for and nobody says of what: What is the impact on prices?"""
     words = question.words
     for at, word in enumerate(words[:-1]):
         if word.kind in HARD:
@@ -230,7 +230,7 @@ def _lacks_owner(question: Question) -> bool:
 
 
 def _is_definite(question: Question, thing: Thing) -> bool:
-    """Tell whether a thing is spoken of as known: the whey, the tickets."""
+    """Tell whether a thing is spoken of as known: the valve, the filters."""
     words = question.words
     start = thing.first
     while start > 0 and words[start - 1].kind in SOFT:
@@ -240,7 +240,7 @@ def _is_definite(question: Question, thing: Thing) -> bool:
 
 
 def short_for(question: Question, talk: Conversation) -> tuple[Thing, Thing] | None:
-    """Return a thing with the one it is short for: the College, the US Electoral College."""
+    """Return a thing with the one it is short for: the Bank, the European Central Bank."""
     for thing in question.things:
         if not thing.first or question.words[thing.first - 1].low != "the":
             continue
