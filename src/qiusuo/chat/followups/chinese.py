@@ -83,7 +83,7 @@ class Question:
             return (word.text == "其") == (at == 0)
         before = self.words[at - 1] if at else None
         if word.kind == "thing" and before is not None and before.kind in HARD and len(before.text) > 1:
-            return False  # 人间失格这本书
+            return False  # 呼兰河传这本书
         marks = [i for i in range(at) if self.words[i].kind == "mark"]
         return not marks or not any(thing.last <= self.words[marks[-1]].start for thing in self.things)
 
@@ -98,7 +98,7 @@ class Question:
         return next(iter(named or long or hard or self.things), None)
 
     def introduces(self) -> bool:
-        """Tell whether something is named after words that only lead to it: 你知道博尔特吗, 介绍一下趵突泉."""
+        """Tell whether something is named after words that only lead to it: 你知道苏炳添吗, 介绍一下都江堰."""
         ends = {word.end for word in self.words if word.text in LEXICON["introducing"]}
         if any(thing.first in ends and len(thing.text) > 1 and _is_hard(self, thing) for thing in self.things):
             return True
@@ -113,6 +113,8 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
     """Tell how a question leans on the conversation before it."""
     if question.says("courtesy"):
         return Leaning.COURTESY
+    if not talk.asked:
+        return Leaning.ALONE
     if question.says("more") or question.says("why"):
         return Leaning.MORE
     if _CORRECTION.match(question.bare) or _new_thing(question):
@@ -175,7 +177,7 @@ def _first_half_is_missing(question: Question) -> bool:
 def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
     """Return how a question leans and what it means by itself; the conversation goes on with it."""
     question = Question(text)
-    how = leaning(question, talk) if talk.asked else Leaning.ALONE
+    how = leaning(question, talk)
     resolved = Resolved(text)
     if how is Leaning.MORE:
         resolved = _more(question, talk)
@@ -190,7 +192,8 @@ def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
             talk.ask(resolved.query)
         subject = question.subject()
         if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
-            talk.introduce(replace(subject, person=any(word.text in _WHO_IS for word in question.words)))
+            subject = replace(subject, person=any(word.text in _WHO_IS for word in question.words))
+            talk.introduce(subject, instead=how is Leaning.INSTEAD)
     return how, resolved
 
 
@@ -214,9 +217,11 @@ def _about(question: Question, talk: Conversation) -> str:
         return law
     if thing.text == thing.full or not thing.full:
         return _narrowed(thing.text, talk.answer)
+    somebody = thing.full.endswith(_PERSON_ASPECTS)  # 红楼梦的作者
     if pointers:
-        return thing.full if person and thing.full.endswith(_PERSON_ASPECTS) else thing.text
-    return thing.text if question.own_characters() or question.has(*SOFT) else thing.full
+        return thing.full if person and somebody else thing.text
+    own = question.own_characters() > (_FEW_CHARACTERS if somebody else 0) or question.has(*SOFT)
+    return thing.text if own else thing.full
 
 
 def _law(text: str) -> str:

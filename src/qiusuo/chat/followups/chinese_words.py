@@ -49,6 +49,8 @@ _FIXED: Final = re.compile(
     r"|(?P<mark>[\s,，。!！?？;；:：、~…—()（）]+)"
 )
 _PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟的了"
+# They stand before a name, never at its beginning.
+_NEVER_FIRST: Final = "你我您的了着过一个下到也在吃喝看听玩用"
 _FIXED_HAN: Final = "第这那這该此"
 _CUTS: Final = "是有把被给让吗呢吧啊呀嘛啦"
 HARD: Final = frozenset({"content", "name", "title", "latin", "article"})
@@ -117,7 +119,9 @@ def _known_at(text: str, at: int) -> Word | None:
 
 def things_of(words: Sequence[Word], text: str) -> list[Thing]:
     """Return what a question names, in its order."""
-    return [thing for piece in _pieces(words) if (thing := _trimmed(piece, text))]
+    introduced = {word.end for word in words if word.text in LEXICON["introducing"]}
+    things = (_trimmed(piece, text, introduced=piece[0].start in introduced) for piece in _pieces(words))
+    return [thing for thing in things if thing]
 
 
 def _pieces(words: Sequence[Word]) -> Iterator[list[Word]]:
@@ -134,18 +138,20 @@ def _pieces(words: Sequence[Word]) -> Iterator[list[Word]]:
         yield piece
 
 
-def _trimmed(piece: list[Word], text: str) -> Thing | None:
+def _trimmed(piece: list[Word], text: str, *, introduced: bool) -> Thing | None:
     kept = [at for at, word in enumerate(piece) if word.kind in NOUNS]
     if not kept:
         return None
     first, last = kept[0], kept[-1]
+    if introduced and first == 1 and piece[0].text not in _NEVER_FIRST:
+        first = 0  # 介绍一下都江堰: 都 belongs to the name
     if (
         first == last
         and len(piece[first].text) == 1
         and last + 1 < len(piece)
         and piece[last + 1].text not in _PARTICLES
     ):
-        last += 1  # 言和 is a name, though 和 mostly joins two
+        last += 1  # 芸和 is a name, though 和 mostly joins two
     piece = piece[first : last + 1]
     owner = list(piece)
     while owner and (owner[-1].kind == "aspect" or owner[-1].text == "的"):

@@ -33,7 +33,7 @@ _SENTENCE_END: Final = re.compile(r"\[|\n|[.!?](?=\s)")
 def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
     """Return how a question leans and what it means by itself; the conversation goes on with it."""
     question = Question(text)
-    how = leaning(question, talk) if talk.asked else Leaning.ALONE
+    how = leaning(question, talk)
     resolved = _resolved(question, how, talk)
     if how is not Leaning.COURTESY:
         _go_on(question, how, resolved, talk)
@@ -45,7 +45,8 @@ def _go_on(question: Question, how: Leaning, resolved: Resolved, talk: Conversat
         talk.ask(resolved.query)
     subject = question.subject()
     if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
-        talk.introduce(replace(subject, person=question.bare[0] in {"who", "who's"} and subject.whole_name))
+        subject = replace(subject, person=question.bare[0] in {"who", "who's"} and subject.whole_name)
+        talk.introduce(subject, instead=how is Leaning.INSTEAD)
 
 
 def _resolved(question: Question, how: Leaning, talk: Conversation) -> Resolved:
@@ -145,7 +146,7 @@ def _exchanged(last: Question, places: tuple[int, int], new: str) -> Resolved:
 
 
 def _other_circumstance(new: str, preposition: str, last: Question) -> Resolved:
-    """Return the last question for another place or time: and in Germany? How about on Christmas eve?"""
+    """Return the last question for another place or time: and in Germany? How about on Sundays?"""
     words = last.words
     same = next((at for at in range(len(words) - 1, 0, -1) if words[at].low == preposition), len(words))
     text = last.text[: words[same].start] if same < len(words) else last.text
@@ -249,7 +250,7 @@ def _ellipsis(question: Question, talk: Conversation) -> Resolved:
 
 
 def _with_added(text: str, about: str) -> str:
-    """Return a question with its topic behind it: What empires survived, Bronze Age collapse?"""
+    """Return a question with its topic behind it: What dishes are vegetarian, Ethiopian cuisine?"""
     bare = text.rstrip()
     asked = bare.rstrip("?.! ")
     return f"{asked}, {about}{bare[len(asked) :]}"

@@ -33,6 +33,7 @@ PREPOSITIONS: Final = frozenset({"in", "on", "at", "for", "with", "during", "fro
 _SMALL: Final = frozenset({"a", "an", "the", "some", "any", "of"})
 # What is the impact on …, the relationship to …, the difference with …: of what?
 _OWNERLESS: Final = frozenset({"on", "to", "with", "in"})
+_LONGEST_CIRCUMSTANCE: Final = 5
 _LONGEST_OPENING: Final = 6
 # With more words of its own a question has a subject, even if it names nobody.
 _FEW_WORDS: Final = 1
@@ -81,7 +82,7 @@ class Question:
         return any(word in _ASKING for word in self.bare[:2])
 
     def _softest(self) -> Thing | None:
-        """Where nothing harder is named: the last words that say what is asked for, as in "learning languages"."""
+        """Where nothing harder is named: the last words that say what is asked for, as in "saving time"."""
         last = next((at for at in range(len(self.words) - 1, -1, -1) if self.words[at].kind == "aspect"), None)
         if last is None:
             return None
@@ -95,6 +96,8 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
     """Tell how a question leans on the conversation before it."""
     if question.says("courtesy"):
         return Leaning.COURTESY
+    if not talk.asked:
+        return Leaning.ALONE
     if question.says("more"):
         return Leaning.MORE
     if question.opens_with("correction") or _asks_instead(question):
@@ -108,10 +111,20 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
 
 def _asks_instead(question: Question) -> bool:
     opening = question.opens_with("opener")
-    if not opening and question.bare[:1] and question.bare[0] not in PREPOSITIONS:
+    if not opening and not _is_circumstance(question):
         return False
     rest = question.bare[opening:]
     return not any(word in _ASKING for word in rest) and not any(word.kind == "verb" for word in question.words)
+
+
+def _is_circumstance(question: Question) -> bool:
+    """Tell whether only a place, a time or the like is named: in 2020? for children? in simple terms."""
+    if question.bare[0] not in PREPOSITIONS or len(question.bare) > _LONGEST_CIRCUMSTANCE:
+        return False
+    return any(
+        word.kind in {"name", "aspect", "time"} or word.text.isdigit() or word.low in LEXICON["group"]
+        for word in question.words[1:]
+    )
 
 
 def pointers_in(question: Question) -> list[int]:
@@ -144,7 +157,7 @@ def _points(words: list[Word], at: int) -> bool:
 
 
 def _explained_before(question: Question, at: int) -> bool:
-    """Tell whether the pronoun means something of the same question: What is mortadella, and where is it from?"""
+    """Tell whether the pronoun means something of the same question: What is kimchi, and where is it from?"""
     if not any(thing.last < at for thing in question.things):
         return False
     words = question.words
@@ -177,7 +190,7 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
 
 
 def _introduces(question: Question) -> bool:
-    """Tell whether a question says itself what it is about: Tell me about solar cookers. What are types of orbits?"""
+    """Tell whether a question says itself what it is about: Tell me about heat pumps. What are types of bridges?"""
     if question.opens_with("request") and not _is_definite(question, question.things[0]):
         return True
     words, first = question.words, question.things[0].first
@@ -187,7 +200,7 @@ def _introduces(question: Question) -> bool:
     if not opening or not all(word.low in _SMALL or word.kind == "quality" for word in words[opening:first]):
         return False
     last = question.things[0].last
-    described = any(word.kind == "quality" for word in words[opening:first])  # What are typical pasta dishes?
+    described = any(word.kind == "quality" for word in words[opening:first])  # What are typical street snacks?
     return not (described and last + 1 < len(words) and words[last + 1].kind == "aspect")
 
 
@@ -205,7 +218,7 @@ def _lacks_noun(words: list[Word]) -> bool:
 
 
 def _lacks_owner(question: Question) -> bool:
-    """Tell whether an aspect is asked for and nobody says of what: What is the impact on biology?"""
+    """Tell whether an aspect is asked for and nobody says of what: What is the impact on prices?"""
     words = question.words
     for at, word in enumerate(words[:-1]):
         if word.kind in HARD:
@@ -217,7 +230,7 @@ def _lacks_owner(question: Question) -> bool:
 
 
 def _is_definite(question: Question, thing: Thing) -> bool:
-    """Tell whether a thing is spoken of as known: the whey, the tickets."""
+    """Tell whether a thing is spoken of as known: the valve, the filters."""
     words = question.words
     start = thing.first
     while start > 0 and words[start - 1].kind in SOFT:
@@ -227,7 +240,7 @@ def _is_definite(question: Question, thing: Thing) -> bool:
 
 
 def short_for(question: Question, talk: Conversation) -> tuple[Thing, Thing] | None:
-    """Return a thing with the one it is short for: the College, the US Electoral College."""
+    """Return a thing with the one it is short for: the Bank, the European Central Bank."""
     for thing in question.things:
         if not thing.first or question.words[thing.first - 1].low != "the":
             continue

@@ -10,6 +10,7 @@ from qiusuo.chat.followups import chinese, english
 from qiusuo.chat.followups.conversation import Conversation, Leaning
 from qiusuo.chat.followups.model import Exchange, Resolved
 
+_WORD: Final = re.compile(r"[^\W_]")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 # What is read of a conversation, so that a long one costs no more. Longer questions say themselves what they are about.
 _EXCHANGES_READ: Final = 12
@@ -30,7 +31,7 @@ def leans_on_what_was_said(question: str, before: Sequence[Exchange]) -> bool:
 
 
 def _understand(question: str, before: Sequence[Exchange]) -> tuple[Leaning, Resolved]:
-    if not before or not question.strip() or len(question) > _LONGEST_FOLLOW_UP:
+    if not before or len(question) > _LONGEST_FOLLOW_UP or not _WORD.search(question):
         return Leaning.ALONE, Resolved(question)
     talk = Conversation()
     for exchange in _read(before):
@@ -50,6 +51,8 @@ def _read(before: Sequence[Exchange]) -> Sequence[Exchange]:
 
 
 def _step(question: str, talk: Conversation) -> tuple[Leaning, Resolved]:
+    if not _WORD.search(question):
+        return Leaning.ALONE, Resolved(question)
     if _HAN.search(question):
         return chinese.understand(question, talk)
     return english.understand(question, talk)

@@ -1,0 +1,126 @@
+"""Follow-up questions in Chinese, and in both languages at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiusuo.chat.followups import Exchange, leans_on_what_was_said, resolve
+
+
+def asked(*questions: str) -> list[Exchange]:
+    return [Exchange(question) for question in questions]
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        # 代词
+        ("你知道白鹿原吗", "它的作者是谁", "白鹿原的作者是谁"),
+        ("马斯克是谁", "他有几家公司", "马斯克有几家公司"),
+        ("深圳房价", "那里的教育怎么样", "深圳的教育怎么样"),
+        ("骆驼祥子讲了什么", "这本小说想批判什么", "骆驼祥子想批判什么"),
+        ("《劳动合同法》是哪年实施的", "该法修改过吗", "《劳动合同法》修改过吗"),
+        # 省略
+        ("劳动合同试用期最长多久", "那违反了怎么赔偿？", "劳动合同试用期违反了怎么赔偿？"),
+        ("西安天气", "明天有雨吗", "西安明天有雨吗"),
+        ("离婚冷静期多少天", "可以撤回吗", "离婚冷静期可以撤回吗"),
+        ("什么是工伤", "认定标准是什么", "工伤认定标准是什么"),
+        ("高血压吃什么药", "副作用大吗", "高血压副作用大吗"),
+        ("上海到北京高铁多久", "票价多少", "上海到北京高铁票价多少"),
+        ("成都有哪些公园", "附近有什么酒店", "成都附近有什么酒店"),
+        ("iPhone 15价格", "和华为Mate 60比哪个好", "iPhone 15和华为Mate 60比哪个好"),
+        ("红楼梦的作者是谁", "怎么成名的", "红楼梦的作者怎么成名的"),
+        # 替换
+        ("比亚迪2023年销量", "那特斯拉呢", "特斯拉2023年销量"),
+        ("比亚迪2023年销量", "2024年呢？", "比亚迪2024年销量"),
+        ("法国的最低工资是多少", "那德国呢", "德国的最低工资是多少"),
+        ("拉萨明天天气", "后天呢", "拉萨后天天气"),
+        ("民法典第577条规定了什么", "那第584条呢", "民法典第584条规定了什么"),
+        ("民法典第577条", "那第584条怎么规定的", "民法典第584条怎么规定的"),
+        ("《民法典》第五百七十七条", "第五百八十四条", "《民法典》第五百八十四条"),
+        ("特斯拉Model 3续航多少", "Model Y呢", "特斯拉Model Y续航多少"),
+        ("python怎么读取csv", "json呢", "python怎么读取json"),
+        ("孕妇能吃螃蟹吗", "虾呢", "孕妇能吃虾吗"),
+        ("盗窃罪的量刑标准", "未成年人呢", "未成年人盗窃罪的量刑标准"),
+        ("华为和小米谁更耐用", "价格呢", "华为和小米价格"),
+        # 纠正
+        ("苹果市值", "不对，我问的是微软", "微软市值"),
+        ("iPhone 15价格", "我说的是iPhone 15 Pro", "iPhone 15 Pro价格"),
+        # 再说一些
+        ("红楼梦讲了什么", "为什么？", "红楼梦讲了什么 为什么"),
+        ("红楼梦讲了什么", "还有呢？", "红楼梦讲了什么"),
+        ("红楼梦讲了什么", "展开说说", "红楼梦讲了什么"),
+        # 两种语言
+        ("What is throat cancer?", "怎么治疗？", "throat cancer怎么治疗？"),
+        ("What is the capital of France?", "那德国呢", "What is the capital of 德国?"),
+        ("Python的GIL是什么", "how to disable it?", "how to disable Python的GIL?"),
+        ("iPhone 15价格", "and iPhone 16?", "iPhone 16价格"),
+        ("苹果公司市值", "and Microsoft?", "Microsoft 苹果公司市值"),
+    ],
+)
+def test_a_follow_up_carries_what_the_conversation_is_about(before: str, question: str, query: str) -> None:
+    resolved = resolve(question, asked(before))
+    assert resolved.query == query
+    assert resolved.changed
+    assert leans_on_what_was_said(question, asked(before))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "量子计算是什么",
+        "民法典关于离婚冷静期的规定",
+        "你知道苏炳添吗",
+        "介绍一下都江堰",
+        "什么是仲裁",
+        "泸州有哪些古镇",
+        "家的作者是谁",
+        "《三体》好看吗",
+        "你读过呼兰河传这本书吗",
+        "为什么打印机脱机",
+        "Docker怎么安装",
+        "谢谢",
+        "谢谢！",
+        "好的，谢谢",
+        "你好",
+        "明白了",
+        "",
+        "？",
+    ],
+)
+def test_a_question_that_stands_alone_is_left_as_it_was_typed(question: str) -> None:
+    before = asked("西安天气", "明天有雨吗")
+    resolved = resolve(question, before)
+    assert (resolved.query, resolved.changed, resolved.carried) == (question, False, ())
+    assert not leans_on_what_was_said(question, before)
+
+
+def test_the_topic_changes_in_the_middle() -> None:
+    before = asked("西安天气", "明天有雨吗", "聊聊红楼梦", "谢谢")
+    assert resolve("它的作者是谁", before).query == "红楼梦的作者是谁"
+
+
+def test_a_greeting_is_nothing_to_lean_on() -> None:
+    assert not resolve("为什么", asked("你好")).changed
+    assert resolve("明天有雨吗", asked("你好", "西安天气")).query == "西安明天有雨吗"
+
+
+def test_what_is_understood_is_carried_on() -> None:
+    before = asked("比亚迪2023年销量", "那特斯拉呢")
+    assert resolve("2024年呢", before).query == "特斯拉2024年销量"
+    assert resolve("需要什么材料", asked("如何注册公司", "流程是什么")).query == "注册公司需要什么材料"
+
+
+def test_who_is_answered_by_the_answer() -> None:
+    answer = "《红楼梦》的作者是**曹雪芹**[1]。" + "曹雪芹名霑，字梦阮。" * 400
+    assert resolve("他是哪里人", [Exchange("《红楼梦》的作者是谁", answer)]).query == "曹雪芹是哪里人"
+
+
+def test_a_long_answer_does_not_dominate() -> None:
+    answer = "## 西安天气\n\n" + "- 西安、咸阳、宝鸡今天多云转小雨，东北风3级[1][2]。\n" * 200
+    assert resolve("明天有雨吗", [Exchange("西安天气", answer)]).query == "西安明天有雨吗"
+
+
+def test_what_is_carried_is_said() -> None:
+    assert resolve("那违反了怎么赔偿", asked("劳动合同试用期最长多久")).carried == ("劳动合同试用期",)
+    assert resolve("那特斯拉呢", asked("比亚迪2023年销量")).carried == ("2023年", "销量")
