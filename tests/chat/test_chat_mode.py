@@ -41,7 +41,7 @@ class TestSwitch:
     async def test_today_is_in_the_prompt_with_and_without_search(self) -> None:
         from qiusuo.tools.render import today
 
-        async with ChatWorld(Reply.text("a"), Reply.text("b")) as world:
+        async with ChatWorld(Reply.text("a"), Reply.text("b"), followups=False) as world:
             await world.ask("what day is it", OFF)
             await world.ask("what day is it", SEARCH)
             assert all(today() in asked.messages[-1]["content"] for asked in world.model.requests)
@@ -180,7 +180,7 @@ class TestSearchFails:
 
 class TestConversation:
     async def test_the_prompt_only_grows(self) -> None:
-        async with ChatWorld(Reply.text("一"), Reply.text("二"), Reply.text("三")) as world:
+        async with ChatWorld(Reply.text("一"), Reply.text("二"), Reply.text("三"), followups=False) as world:
             for question in ("甲", "乙", "丙"):
                 await world.ask(question)
             first, second, third = (asked.messages for asked in world.model.requests)

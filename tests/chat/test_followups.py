@@ -17,7 +17,7 @@ TREATABLE = "Is it treatable?"
 
 
 def asks_for_a_query(asked: Asked) -> bool:
-    return asked.messages[-1]["content"].endswith(("Query:", "查询："))
+    return str(asked.messages[-1]["content"]).endswith(("Query:", "查询："))
 
 
 def answering(query: Reply | None = None) -> Callable[[Asked], Reply]:
@@ -105,11 +105,11 @@ class TestByModel:
         assert await searched(CANCER, TREATABLE, query=Reply.text(query)) == [CANCER, "Is throat cancer treatable?"]
 
     async def test_where_it_is_quite_another_both_are_and_what_they_find_is_one_list(self) -> None:
-        async with Talk(Reply.text("throat cancer right")) as talk:
+        async with Talk(Reply.text("right throat")) as talk:
             await talk.ask(CANCER)
             heard = await talk.ask(TREATABLE)
-            assert sorted(talk.queries[1:]) == ["Is throat cancer treatable?", "throat cancer right"]
-        assert [each.query for each in heard.rounds] == ["throat cancer right", "Is throat cancer treatable?"]
+            assert sorted(talk.queries[1:]) == ["Is throat cancer treatable?", "right throat"]
+        assert [each.query for each in heard.rounds] == ["right throat", "Is throat cancer treatable?"]
         assert all(each.asked == TREATABLE and each.numbers for each in heard.rounds)
 
     async def test_the_conversation_is_quoted_in_one_message(self) -> None:
@@ -137,6 +137,6 @@ class TestByModel:
         assert await searched(CANCER, TREATABLE, query=reply) == [CANCER, "Is throat cancer treatable?"]
 
     async def test_it_has_a_deadline_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(query_by_model.__kwdefaults__, "seconds", 0.2)
+        monkeypatch.setattr(query_by_model, "__kwdefaults__", {"seconds": 0.2})
         late = Reply.text(Delay(30), "Is throat cancer treatable in Germany?")
         assert await searched(CANCER, TREATABLE, query=late) == [CANCER, "Is throat cancer treatable?"]

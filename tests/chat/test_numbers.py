@@ -39,7 +39,7 @@ def pages_of_each(world: ChatWorld) -> ChatWorld:
 
 
 def talk(*script: Step, **more: object) -> ChatWorld:
-    return pages_of_each(ChatWorld(*script, **more))  # type: ignore[arg-type]
+    return pages_of_each(ChatWorld(*script, **{"followups": False, **more}))  # type: ignore[arg-type]
 
 
 def sources_by_number(asked: Asked) -> dict[int, set[str]]:

@@ -227,7 +227,7 @@ class TestConversation:
         assert question.endswith("Question: last question")
 
     def test_our_own_additions_do_not_come_back_to_the_model(self) -> None:
-        with serving(SEARCHED, Reply.text("好"), Reply.text("好")) as served:
+        with serving(SEARCHED, Reply.text("好"), Reply.text("好"), followups=False) as served:
             content = served.ask()["choices"][0]["message"]["content"]
             again = [*user(), {"role": "assistant", "content": content}, *user("还有呢？")]
             served.ask(again)
@@ -258,7 +258,7 @@ class TestConversation:
                 {"role": "assistant", "content": "word " * 2000},
             )
         ]
-        with serving(Reply.text("Fine.")) as served:
+        with serving(Reply.text("Fine."), followups=False) as served:
             data = served.ask([*history, *user("last")])
             assert "context_trimmed" in [notice["code"] for notice in data["qiusuo"]["notices"]]
             assert len(served.prompt()) < 20

@@ -21,6 +21,7 @@ QUESTION_WORDS: Final = frozenset({"what", "who", "whom", "whose", "which", "whe
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "will"})
 _ASKING: Final = QUESTION_WORDS | _BE | {"do", "does", "did", "can", "could", "would", "should", "has", "have", "had"}
 _TIMES: Final = frozenset({"year", "week", "month", "morning", "evening", "time", "weekend", "afternoon", "season"})
+_CLOCK: Final = frozenset({"time", "day", "date", "year", "month", "late"})  # What day is it?
 _POINTS_BACK: Final = frozenset({"other", "another", "else", "nearby", "similar", "same", "instead", "such"})
 _NO_POINTER_BEFORE: Final = frozenset({"possible", "take", "takes", "rain", "raining", "snow", "necessary", "true"})
 _THAT_POINTS_AFTER: Final = _BE | {"does", "did", "about", "of", "for", "with", "like", "than", "do", "to", "by", "why"}
@@ -144,7 +145,8 @@ def _points(words: list[Word], at: int) -> bool:
     if low == "here":
         return ends
     if low == "it":
-        return after not in _NO_POINTER_BEFORE
+        asks_the_time = ends and before in _BE and any(word.low in _CLOCK for word in words[:at])
+        return after not in _NO_POINTER_BEFORE and not asks_the_time
     if low == "that":
         return ends or at == 0 or (before in _THAT_POINTS_AFTER and after not in LEXICON["pronoun_many"])
     if low in {"this", "these", "those"}:

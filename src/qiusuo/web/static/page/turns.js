@@ -112,13 +112,14 @@ function unfollow(mine) {
 }
 
 /**
- * Ask. With `replaces`, that turn and all after it make room.
+ * Ask. With `replaces`, that turn and all after it make room; with `query`, that is searched for.
  *
  * @param {string} text
  * @param {string} [replaces]
+ * @param {string} [query]
  * @returns {Promise<boolean>} false when the question was not taken
  */
-export async function send(text, replaces) {
+export async function send(text, replaces, query) {
   const { live, settings, turns } = getState();
   if (live) return false;
   const turn = newTurn(PENDING, text, { mode: settings.mode, search: settings.search });
@@ -134,7 +135,7 @@ export async function send(text, replaces) {
     if (!session || mine.left) return false;
     mine.session = session.id;
     const response = await openStream("POST", sessionPath(session.id, "/turns"), {
-      body: { text, language: getLanguage(), ...(first && { replaces: first.id }) },
+      body: { text, language: getLanguage(), ...(first && { replaces: first.id }), ...(query && { query }) },
       signal: mine.quit.signal,
     });
     void follow(mine, response);

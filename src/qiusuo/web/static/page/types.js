@@ -51,6 +51,7 @@
  * @property {number} ms
  * @property {boolean} cached
  * @property {boolean} stale
+ * @property {string} [asked] the reader's words, where something else was searched for
  * @property {string} [ago] how long ago a cached search was made, in words
  * @property {Attempt[]} attempts
  * @property {string} reason

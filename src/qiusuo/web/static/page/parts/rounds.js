@@ -2,30 +2,33 @@
 import { html, memo } from "../html.js";
 import { formatSeconds, listed, t, tOutcome } from "../i18n.js";
 import { getState } from "../store.js";
+import { send } from "../turns.js";
 import { useEffect, useState } from "../vendor.js";
 import { Icon } from "./icons.js";
 import { engineInUse } from "./settings.js";
 
-/** @import { Attempt, Round, TurnState } from "../types.js" */
+/** @import { Attempt, Round, Turn, TurnState } from "../types.js" */
 
 const SLOW_MS = 1000;
 
-/** @param {{rounds: Round[], ended: TurnState}} props `ended`: how the turn stands */
-export function Rounds({ rounds, ended }) {
+/** @param {{turn: Turn, editable: boolean}} props `editable`: its search can be made again with other words */
+export function Rounds({ turn, editable }) {
+  const { rounds } = turn;
   if (!rounds.length) return null;
   const many = rounds.length > 1;
+  const again = editable ? turn.id : "";
   return html`
     <ol class="rounds">
       ${rounds.map(
-        (round) => html`<${RoundRow} key=${round.number} round=${round} named=${many} ended=${ended} />`,
+        (round) => html`<${RoundRow} key=${round.number} round=${round} named=${many} ended=${turn.state} again=${again} />`,
       )}
     </ol>
   `;
 }
 
 const RoundRow = memo(
-  /** @param {{round: Round, named: boolean, ended: TurnState}} props */
-  ({ round, named, ended }) => {
+  /** @param {{round: Round, named: boolean, ended: TurnState, again: string}} props `again`: the turn to ask anew */
+  ({ round, named, ended, again }) => {
     const [open, setOpen] = useState(false);
     const left = ended === "stopped" ? "stopped" : ended === "running" ? "running" : "failed";
     const state = round.state === "running" ? left : round.state;
@@ -44,6 +47,7 @@ const RoundRow = memo(
           </button>`}
         </div>
         ${open && html`<${Receipt} round=${round} />`}
+        ${open && again && round.kind === "web_search" && html`<${QueryForm} query=${round.query} turn=${again} />`}
       </li>
     `;
   },
@@ -96,12 +100,31 @@ function Elapsed({ since }) {
 function Receipt({ round }) {
   return html`
     <div class="receipt">
+      ${round.asked && html`<p>${t("askedAs", { words: round.asked })}</p>`}
       ${round.reason && html`<p>${round.reason}</p>`} ${why(round) && html`<p>${why(round)}</p>`}
       ${round.cached && html`<p>${t("receiptCached")}</p>`}
       ${round.attempts.length > 0
         ? html`<ol>${round.attempts.map((attempt) => html`<${AttemptRow} attempt=${attempt} />`)}</ol>`
         : !round.cached && html`<p>${t("receiptNone")}</p>`}
     </div>
+  `;
+}
+
+/** What was searched for can be put better, and the answer made anew. @param {{query: string, turn: string}} props */
+function QueryForm({ query, turn }) {
+  /** @param {SubmitEvent} event */
+  const submit = (event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+    const words = String(new FormData(form).get("query") ?? "").trim();
+    const asked = getState().turns.find((known) => known.id === turn);
+    if (words && asked) void send(asked.question, turn, words);
+  };
+  return html`
+    <form class="requery" onSubmit=${submit}>
+      <input name="query" type="text" maxlength="400" aria-label=${t("queryWords")} defaultValue=${query} />
+      <button type="submit" class="quiet"><${Icon} name="retry" /><span>${t("searchAgain")}</span></button>
+    </form>
   `;
 }
 

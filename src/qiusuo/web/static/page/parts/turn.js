@@ -21,7 +21,7 @@ export const TurnView = memo(
     return html`
       <article class=${running ? "turn running" : "turn"} aria-labelledby=${titleId} data-turn=${turn.id}>
         <${Question} turn=${turn} titleId=${titleId} later=${later} busy=${busy} />
-        <${Rounds} rounds=${turn.rounds} ended=${turn.state} />
+        <${Rounds} turn=${turn} editable=${later === 0 && !busy && turn.mode === "chat"} />
         ${turn.notices.map((notice, at) => html`<${NoticeView} key=${at} notice=${notice} fresh=${running} />`)}
         ${running && html`<${StatusLine} turn=${turn} />`}
         ${(turn.answer || !running) && html`<${Answer} turn=${turn} />`}
