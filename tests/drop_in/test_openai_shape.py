@@ -217,7 +217,7 @@ class TestConversation:
             {"role": "developer", "content": [{"type": "text", "text": "Be brief."}]},
             *user("last question"),
         ]
-        with serving(Reply.text("Arr.")) as served:
+        with serving(Reply.text("Arr."), followups=False) as served:
             served.ask(messages)
             assert served.web.world["searxng"].seen[0].params["q"] == "last question"
             (_, system), *said, (role, question) = served.prompt()
@@ -225,6 +225,14 @@ class TestConversation:
         assert said == [("user", "one\ntwo"), ("assistant", "first answer")]
         assert role == "user"
         assert question.endswith("Question: last question")
+
+    def test_a_follow_up_is_searched_with_what_it_is_about(self) -> None:
+        before = [*user("What is throat cancer?"), {"role": "assistant", "content": "A disease [1]."}]
+        with serving(otherwise=Reply.text("Yes.")) as served:
+            data = served.ask([*before, *user("Is it treatable?")])
+            assert served.web.world["searxng"].seen[0].params["q"] == "Is throat cancer treatable?"
+        [search] = data["qiusuo"]["rounds"]
+        assert (search["query"], search["asked"]) == ("Is throat cancer treatable?", "Is it treatable?")
 
     def test_our_own_additions_do_not_come_back_to_the_model(self) -> None:
         with serving(SEARCHED, Reply.text("好"), Reply.text("好"), followups=False) as served:
