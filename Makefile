@@ -1,8 +1,8 @@
 # Everything starts here, on a machine with Python 3.11+ and make and nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
-# How many test processes; the timing tests want a core each.
-JOBS ?= 2
+# How many test processes: one more than two cores, since many tests wait for a deadline or a browser.
+JOBS ?= 3
 # Where it is set, every program that the tests start would compile all that it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -17,8 +17,8 @@ from tests.support.openai_world import QUESTION, Served, serving, user
 from tests.support.scripted_model import Asked, Call, Delay, Piece, Reply, ScriptedModel
 
 ROUNDS = 1
-AT_ONCE = 100
-"""In each of the rows below: 600 in all."""
+AT_ONCE = 50
+"""In each of the rows below: 300 in all."""
 WORDS: list[Piece] = ["words ", Delay(0.02)]
 TALK = Reply.text(*WORDS * 3000)
 SEARCH = Reply.tools(Call("web_search", {"query": "spring tea"}))

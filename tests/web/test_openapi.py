@@ -102,7 +102,7 @@ described = schemathesis.openapi.from_dict(offline_document())
 
 
 @described.parametrize()
-@settings(max_examples=30, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_server_keeps_to_it(case: schemathesis.Case[Any], server: WebServer) -> None:
     checks = [
         schemathesis.checks.not_a_server_error,

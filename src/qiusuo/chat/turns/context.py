@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
@@ -202,7 +203,7 @@ class Context:
     async def _stream(
         self, model: BaseChatModel | Runnable[Any, Any], messages: Sequence[BaseMessage], text: MessageText
     ) -> AIMessage:
-        carrying: AIMessageChunk | None = None  # adding up every chunk would cost more than all the rest
+        carrying: list[AIMessageChunk] = []  # added up at the end: one by one, hundreds of calls would take seconds
         facts: dict[str, Any] = {}
         stream = stream_model(model, messages, model=self.model.info.name, idle_timeout=self.settings.model_timeout)
         async with aclosing(stream):
@@ -212,18 +213,16 @@ class Context:
                 if chunk.response_metadata:
                     facts |= chunk.response_metadata  # not added up: some servers tell twice why they stop
                 if chunk.tool_call_chunks or chunk.usage_metadata:
-                    kept = chunk.model_copy(update={"content": "", "response_metadata": {}})
-                    carrying = kept if carrying is None else carrying + kept
+                    carrying.append(chunk.model_copy(update={"content": "", "response_metadata": {}}))
                 if text.full:
                     break
         calls = text.finish()
-        if carrying is None:
-            carrying = AIMessageChunk(content="")
-        self.journal.count_tokens(carrying.usage_metadata)
+        carried = add_ai_message_chunks(AIMessageChunk(content=""), *carrying)
+        self.journal.count_tokens(carried.usage_metadata)
         return AIMessage(
             text.raw,
-            tool_calls=[*carrying.tool_calls, *calls],
-            invalid_tool_calls=carrying.invalid_tool_calls,
+            tool_calls=[*carried.tool_calls, *calls],
+            invalid_tool_calls=carried.invalid_tool_calls,
             response_metadata=TOO_LONG if text.full else facts,
         )
 
