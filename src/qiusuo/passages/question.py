@@ -1,0 +1,81 @@
+"""What a question asks for: its words, the years it names, and the kind of answer it wants."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from qiusuo.citations.meaning.wording import fold, terms
+from qiusuo.tables import read_table
+
+YEAR: Final = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_TABLE: Final = Path(__file__).parent / "data" / "asked.tsv"
+_LONGEST_QUESTION: Final = 600
+# Words that only say that something is asked. What kind of thing is asked for is read from the table.
+_QUESTION_WORDS: Final = re.compile(
+    r"什么时候|什么时间|什么地方|什么|怎么样|怎么|怎样|如何|为什么|为何|哪些|哪一[个位年天支]|哪[个位年天里儿支座]|哪|"
+    r"多少[个位名支人]?|多久|多长时间|多[长大高重远快]|几时|几[个位名支]|几|是否|是不是|能不能|有没有|是谁|谁|何时|何地|何人|"
+    r"请问|请|叫|[吗呢么？?！!。]|最新|目前|现在|有(?=[\s？?]|$)|"
+    r"\b(?:please|tell me|latest|current(?:ly)?|name of)\b",
+    re.IGNORECASE,
+)
+# The 年 of 2022年春节 belongs to the number, not to a word 年春.
+_AFTER_NUMBER: Final = re.compile(r"(?<=\d)\s?[年月日号]份?")
+_COUNTED: Final = re.compile(
+    r"(?:多少|几)([个支名位只家次岁届人种辆艘枚部条座套台])?的?([\u4e00-\u9fff]{2})?"
+)
+_LAST_WORD: Final = re.compile(r"([\u4e00-\u9fff]{2})[是为有的达到了在\s]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as the ranking needs it.
+
+    ``words`` are stems and pairs of Chinese characters; ``related`` ones stand in answers rather than in questions.
+    ``kinds`` are those of the table. ``counted`` is a pattern for a number of what is counted (多少支队伍, 32支队伍).
+    ``attribute`` is the last word of a Chinese question (票房 of 2021年总票房是多少).
+    """
+
+    text: str
+    words: frozenset[str]
+    related: frozenset[str]
+    kinds: frozenset[str]
+    years: frozenset[str]
+    counted: str
+    attribute: str
+
+
+def read_question(question: str) -> Question:
+    """Return what a question asks for; of an overlong one only the beginning is read."""
+    folded = fold(question[:_LONGEST_QUESTION])
+    asked = [(kind, related) for pattern, kind, related in _asked() if pattern.search(folded)]
+    said = _QUESTION_WORDS.sub(" ", folded)
+    words = terms(_AFTER_NUMBER.sub(" ", said)) or terms(folded)
+    last = _LAST_WORD.search(said)
+    return Question(
+        text=folded.lower(),
+        words=frozenset(words),
+        related=frozenset(terms(" ".join(related for _, related in asked)) - words),
+        kinds=frozenset(kind for kind, _ in asked),
+        years=frozenset(YEAR.findall(folded)),
+        counted=_counted(folded),
+        attribute=last[1] if last else "",
+    )
+
+
+def _counted(question: str) -> str:
+    found = _COUNTED.search(question)
+    measure, thing = (found[1] or "", found[2] or "") if found else ("", "")
+    if measure in {"", "个"}:
+        behind = f"[个名位]?{thing}" if thing else ""
+    else:
+        behind = f"{measure}(?:{thing})?"
+    return rf"[\d一二两三四五六七八九十百千万亿][多余万亿]*\s?{behind}" if behind else ""
+
+
+@cache
+def _asked() -> list[tuple[re.Pattern[str], str, str]]:
+    return [(re.compile(row["asked"], re.IGNORECASE), row["kind"], row["related"]) for row in read_table(_TABLE)]
