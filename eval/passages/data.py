@@ -26,6 +26,7 @@ class Row:
     positive: list[str]
     negative: list[str]
     wrong: list[str]
+    fake: str
 
     @property
     def even(self) -> bool:
@@ -35,6 +36,21 @@ class Row:
         """Tell whether a text has every part of the answer, whatever its blanks and capitals."""
         plain = _plain(text)
         return all(any(_plain(spelling) in plain for spelling in spellings) for spellings in self.answers)
+
+    def contradiction(self, draw: int = 0, *, same_text: bool) -> list[str]:
+        """Return a right passage and one with a wrong answer: the same text with it, or another where there is one."""
+        chance = random.Random(1000 * draw + self.place)
+        place = chance.randrange(min(len(self.positive), len(self.wrong)))
+        others = [other for other in range(len(self.wrong)) if other != place]
+        texts = [self.positive[place], self.wrong[place if same_text or not others else chance.choice(others)]]
+        chance.shuffle(texts)
+        return texts
+
+    def is_answer(self, value: str) -> bool:
+        """Tell whether a value is the right answer or the wrong one that was put in, or a part of one of them."""
+        plain = _plain(value)
+        known = [_plain(self.fake), *(_plain(spelling) for spellings in self.answers for spelling in spellings)]
+        return bool(plain) and any(plain in answer or answer in plain for answer in known)
 
     def sample(self, right: int, wrong: int, draw: int = 0) -> list[str]:
         """Return so many passages with the answer and so many without, in some order; the same for the same draw."""
@@ -66,6 +82,7 @@ def _row(place: int, row: dict[str, Any]) -> Row:
         row["positive"],
         row["negative"],
         row.get("positive_wrong", []),
+        row.get("fakeanswer", ""),
     )
 
 

@@ -38,6 +38,7 @@ FOUNDATION: dict[str, str] = {
     "kit": "words folders",
     "http": "words models errors text loops",
     "citations": "words models errors text urls numerals tables",
+    "passages": "citations text tables",
     "pages": "words models errors text urls http",
     "browser": "words models errors text loops bridge config http",
     "plugins": "models details",

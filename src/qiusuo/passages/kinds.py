@@ -29,7 +29,7 @@ _DATE: Final = re.compile(
     r"(?<![\d.,$])(?:1[5-9]|20)\d\d(?![\d.,]\d|\d|[万亿个名人辆元])",
     re.IGNORECASE,
 )
-_AMOUNTS: Final = {
+AMOUNTS: Final = {
     "money": re.compile(
         rf"[$€£¥]\s?\d[\d,.]*(?:\s?(?:million|billion|trillion))?|"
         rf"{_NUMBER}\s?[多余]?[万亿]*\s?(?:元|美元|欧元|英镑|港元|日元|韩元|卢布|美金)|"
@@ -56,10 +56,10 @@ def _forms() -> dict[str, re.Pattern[str]]:
     person = (
         rf"{_HAN}{{1,6}}·{_HAN}{{1,6}}|(?<!{_HAN}){name}(?=[、，。（(\s/：:]|{'|'.join(parts['behind'])})|"
         rf"(?<={'|(?<='.join(f'{before})' for before in parts['before'])}{name}|"
-        r"[A-Z][\w'-]+ (?:[A-Z]\.? ?)*[A-Z][\w'-]+"
+        r"[A-Z][\w'-]+(?: (?:[A-Z]\.? ?)*[A-Z][\w'-]+){1,3}"
     )
     return {
-        **_AMOUNTS,
+        **AMOUNTS,
         "date": _DATE,
         "place": _PLACE,
         "person": re.compile(person),
@@ -75,9 +75,9 @@ def has_form(question: Question) -> bool:
 def asked_for(question: Question, sentence: str) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield where a sentence has what is asked for, with the kind of it. What the question itself says is none."""
     plain = _REPORTED.sub(_blanks, sentence)
-    undated = _DATE.sub(_blanks, plain) if not question.kinds.isdisjoint(_AMOUNTS) else plain
+    undated = _DATE.sub(_blanks, plain) if not question.kinds.isdisjoint(AMOUNTS) else plain
     for kind in sorted(question.kinds & _forms().keys()):
-        for match in _forms()[kind].finditer(undated if kind in _AMOUNTS else plain):
+        for match in _forms()[kind].finditer(undated if kind in AMOUNTS else plain):
             if match[0].lower() not in question.text:
                 yield match.span(), kind
 

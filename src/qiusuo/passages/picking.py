@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qiusuo.passages.question import read_question
-from qiusuo.passages.ranking import Candidate, rank
+from qiusuo.passages.ranking import SHORTEST, Candidate, rank
 from qiusuo.passages.reading import Page, Text
 
 # The best sentence is read together with the one before it and the one behind it, unless these are long.
@@ -21,8 +21,9 @@ _FIRST_SOURCES: Final = 3
 class Passage:
     """A part of a source: ``text`` is ``source.text[start:end]``.
 
-    ``sentence`` is the one in it that answers best, ``heading`` what stands above that. ``also`` are the numbers of
-    sources that have the same sentence. Scores can be compared within one call only; 0 means no word in common.
+    ``sentence`` is the one in it that answers best, ``heading`` what stands above that, ``title`` the source's. ``also``
+    are the numbers of sources that have the same sentence. Scores can be compared within one call only; 0 means no word
+    in common.
     """
 
     number: int
@@ -31,6 +32,7 @@ class Passage:
     end: int
     score: float
     sentence: str
+    title: str = ""
     heading: str = ""
     also: tuple[int, ...] = ()
 
@@ -46,6 +48,8 @@ def pick(question: str, texts: Iterable[Text], budget: int) -> list[Passage]:
     choice = _Choice(budget)
     ranked = rank(read_question(question), pages)
     for candidate in ranked or _beginnings(pages):
+        if choice.is_full:
+            break
         choice.take(candidate)
     return choice.passages()
 
@@ -65,6 +69,10 @@ class _Choice:
         self._pages: dict[int, dict[int, Candidate]] = {}
         self._taken: dict[str, Candidate] = {}
         self._also: dict[str, list[int]] = {}
+
+    @property
+    def is_full(self) -> bool:
+        return self._left < SHORTEST
 
     def take(self, candidate: Candidate) -> None:
         page, index = candidate.page, candidate.index
@@ -112,6 +120,7 @@ class _Choice:
             end=end,
             score=best.score,
             sentence=sentence,
+            title=page.source.title,
             heading=page.heading(best.index),
             also=tuple(sorted(also - {page.source.number})),
         )

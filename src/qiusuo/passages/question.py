@@ -13,6 +13,7 @@ from qiusuo.tables import read_table
 
 YEAR: Final = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _TABLE: Final = Path(__file__).parent / "data" / "asked.tsv"
+_NO_KIND: Final = "-"
 _LONGEST_QUESTION: Final = 600
 # Words that only say that something is asked. What kind of thing is asked for is read from the table.
 _QUESTION_WORDS: Final = re.compile(
@@ -24,9 +25,8 @@ _QUESTION_WORDS: Final = re.compile(
 )
 # The 年 of 2022年春节 belongs to the number, not to a word 年春.
 _AFTER_NUMBER: Final = re.compile(r"(?<=\d)\s?[年月日号]份?")
-_COUNTED: Final = re.compile(
-    r"(?:多少|几)([个支名位只家次岁届人种辆艘枚部条座套台])?的?([\u4e00-\u9fff]{2})?"
-)
+_COUNTED: Final = re.compile(r"(?:多少|几)([个支名位只家次岁届人种辆艘枚部条座套台])?的?([\u4e00-\u9fff]{2})?")
+_CAPITALISED: Final = re.compile(r"\b[A-Z][\w.'-]*")
 _LAST_WORD: Final = re.compile(r"([\u4e00-\u9fff]{2})[是为有的达到了在\s]*\Z")
 
 
@@ -46,6 +46,7 @@ class Question:
     years: frozenset[str]
     counted: str
     attribute: str
+    asking: frozenset[str]
 
 
 def read_question(question: str) -> Question:
@@ -54,25 +55,29 @@ def read_question(question: str) -> Question:
     asked = [(kind, related) for pattern, kind, related in _asked() if pattern.search(folded)]
     said = _QUESTION_WORDS.sub(" ", folded)
     words = terms(_AFTER_NUMBER.sub(" ", said)) or terms(folded)
+    related = terms(" ".join(related for _, related in asked)) - words
     last = _LAST_WORD.search(said)
     return Question(
         text=folded.lower(),
         words=frozenset(words),
-        related=frozenset(terms(" ".join(related for _, related in asked)) - words),
-        kinds=frozenset(kind for kind, _ in asked),
+        related=frozenset(related),
+        kinds=frozenset(kind for kind, _ in asked if kind != _NO_KIND),
         years=frozenset(YEAR.findall(folded)),
         counted=_counted(folded),
         attribute=last[1] if last else "",
+        asking=frozenset(_asking(said, last[1] if last else "", related) & (words | related)),
     )
+
+
+def _asking(said: str, attribute: str, related: set[str]) -> set[str]:
+    """Return the words that say what is asked of the subject: no names, which are written with capitals in English."""
+    return related | {attribute} | terms(_CAPITALISED.sub(" ", said) if said.isascii() else "")
 
 
 def _counted(question: str) -> str:
     found = _COUNTED.search(question)
-    measure, thing = (found[1] or "", found[2] or "") if found else ("", "")
-    if measure in {"", "个"}:
-        behind = f"[个名位]?{thing}" if thing else ""
-    else:
-        behind = f"{measure}(?:{thing})?"
+    measure, thing = ((found[1] or "").replace("个", ""), found[2] or "") if found else ("", "")
+    behind = f"{measure}(?:{thing})?" if measure else f"[个名位]?{thing}" if thing else ""
     return rf"[\d一二两三四五六七八九十百千万亿][多余万亿]*\s?{behind}" if behind else ""
 
 

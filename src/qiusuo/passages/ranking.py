@@ -1,8 +1,8 @@
 """Ranks the sentences of pages by how well they answer a question.
 
 BM25 over sentences: rare words of the question count most. Words that stand in neighbouring sentences, in the heading
-or in the title count in part, and signs of an answer weigh the sum. The weights were fitted on half of a data set; around
-them the figures hardly change (docs/passages.md).
+or in the title count in part, and signs of an answer weigh the sum. The weights were fitted on half of a data set;
+around them the figures hardly change (docs/passages.md).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RARITY_OF_ALL: Final = 0.3  # also a word that every sentence has says somethin
 _RELATED: Final = 0.8
 _RANK_WEIGHT: Final = 0.02
 _HEADING_ALONE: Final = 0.7
-_TOO_SHORT: Final = 6
+SHORTEST: Final = 6
 # Signs are looked for in the best sentences by words alone: that takes longer than to count words.
 _MOST_WEIGHED: Final = 80
 
@@ -54,7 +54,7 @@ def rank(question: Question, pages: Sequence[Page]) -> list[Candidate]:
         Candidate(match.page, index, _score(match, index, rarity, average))
         for match in matches
         for index in match.places()
-        if match.page.spans[index][1] - match.page.spans[index][0] >= _TOO_SHORT
+        if match.page.spans[index][1] - match.page.spans[index][0] >= SHORTEST
     ]
     found.sort(key=_best_first)
     for candidate in found[:_MOST_WEIGHED]:

@@ -20,8 +20,9 @@ _SHORTEST_PIECE: Final = 40
 _GAP: Final = re.compile(r"\s{2,}|\u3000+|(?<=[；;])")
 _PAUSE: Final = re.compile(r"[，,、：:|·]\s?|\s")
 _LONGEST_HEADING: Final = 60
-_MARKDOWN_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
-_NO_HEADING: Final = re.compile(r"\s*(?:[-*+•|>\[!]|\d{1,3}[.)、])|.*[。.！!？?；;，,、…:：|]\s*\Z", re.DOTALL)
+_LONGEST_MARK: Final = 12
+_LINE_ENDS: Final = re.compile(r"[ \t\r*_#]*\n")
+_NO_HEADING: Final = re.compile(r"[。.！!？?；;，,、…:：|]\Z")
 _LETTERS: Final = re.compile(r"[a-z0-9]*")
 
 
@@ -76,14 +77,19 @@ def same_length_fold(text: str) -> str:
     lowered = text.lower()
     if len(lowered) != len(text):  # İ becomes two
         lowered = "".join(low if len(low := character.lower()) == 1 else character for character in text)
-    if lowered.isascii():
-        return lowered
-    for character in set(lowered):
+    return plain_forms(lowered)
+
+
+def plain_forms(text: str) -> str:
+    """Return text with full-width and other compatible characters in their plain form, each in its old place."""
+    if text.isascii():
+        return text
+    for character in set(text):
         if character > "\x7f":
             plain = unicodedata.normalize("NFKC", character)
             if plain != character and len(plain) == 1:
-                lowered = lowered.replace(character, plain)
-    return lowered.replace("\u2019", "'")
+                text = text.replace(character, plain)
+    return text.replace("\u2019", "'")
 
 
 def occurrences(folded: str, word: str) -> Iterator[int]:
@@ -127,13 +133,15 @@ def _stems(folded: str, word: str) -> Iterator[int]:
 
 
 def _heads(text: str, start: int, end: int) -> bool:
-    line_start = text.rfind("\n", max(0, start - 20), start) + 1 if start else 0
-    if text[line_start:start].strip(" \t#") or (line_start == 0 and start > 20):  # noqa: PLR2004 - marks of a list, or the middle of a line
+    """Tell whether a sentence is a heading: marked as one, or alone on its line, no part of a list, without a stop."""
+    if not _LINE_ENDS.match(text, end):
         return False
-    if _MARKDOWN_HEADING.match(text, line_start):
-        return True
-    ends_line = text[end : end + 1] == "\n" or not text[end : end + 3].strip(" \t\r").rstrip("\n")
-    return ends_line and "\n" in text[end : end + 3] and not _NO_HEADING.match(text[line_start:end])
+    before = text[max(0, start - _LONGEST_MARK) : start]
+    line_start = start - len(before) + before.rfind("\n") + 1
+    if line_start and text[line_start - 1] != "\n":
+        return False
+    marks = text[line_start:start].strip()
+    return marks.strip("#") == "" and (bool(marks) or not _NO_HEADING.search(text, start, end))
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

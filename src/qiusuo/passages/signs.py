@@ -1,4 +1,4 @@
-"""Signs in a sentence that it answers a question, or that it does not: the kind of thing asked for, another year, ..."""
+"""Signs that a sentence answers a question, or that it does not: the kind of thing asked for, another year ..."""
 
 from __future__ import annotations
 

@@ -1,0 +1,68 @@
+"""Says how well passages cover a question: one number, and from where on they answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from qiusuo.passages.matching import Match
+from qiusuo.passages.picking import Passage
+from qiusuo.passages.question import Question, read_question
+from qiusuo.passages.reading import Page, Text
+from qiusuo.passages.signs import Signs, signs
+
+# Fitted so that 5 % of questions of which one source in five has the answer are refused (docs/passages.md).
+ANSWERS_FROM: Final = 0.4
+# A whole word or number counts more than a pair of Chinese characters, which is a part of a word.
+_WHOLE_WORD: Final = 1.5
+_LACKS_KIND: Final = 0.5
+_KIND_FAR_AWAY: Final = 0.8
+_OTHER_YEAR: Final = 0.7
+_ASKS_OR_FURNITURE: Final = 0.8
+
+
+def coverage(question: str, passages: Iterable[Passage]) -> float:
+    """Return how well the best of the passages covers a question, from 0 to 1.
+
+    Counted are the words of the question in a sentence, in part those around it, less where the sentence lacks the kind
+    of thing that is asked for or is about another year. Below `ANSWERS_FROM` the passages hardly answer. It is lexical:
+    a passage in another language than the question covers nothing but names and numbers.
+    """
+    asked = read_question(question)
+    shares = (share for passage in passages for share, _ in sentences_covering(asked, passage))
+    return min(max(shares, default=0.0), 1.0)
+
+
+def sentences_covering(question: Question, passage: Passage) -> list[tuple[float, str]]:
+    """Return the sentences of a passage with how well each covers the question."""
+    page = Page(Text(passage.number, f"{passage.title} {passage.heading}", passage.text), 0)
+    match = Match(page, question.words)
+    total = _sum(question.words)
+    return [
+        (_share(match, index) / total * _doubt(signs(question, page, index)), page.sentence(index))
+        for index in match.places()
+    ]
+
+
+def _share(match: Match, index: int) -> float:
+    around = sum(weight * _sum(words) for weight, words in match.surroundings(index))
+    return _sum(match.hits.get(index, ())) + around
+
+
+def _sum(words: Iterable[str]) -> float:
+    return sum(1.0 if word[0] > "\u33ff" else _WHOLE_WORD for word in words)
+
+
+def _doubt(seen: Signs) -> float:
+    doubt = 1.0
+    if seen.kind is False:
+        doubt *= _LACKS_KIND
+    elif seen.kind and not seen.near:
+        doubt *= _KIND_FAR_AWAY
+    if seen.other_year:
+        doubt *= _OTHER_YEAR
+    if seen.asks:
+        doubt *= _ASKS_OR_FURNITURE
+    if seen.furniture:
+        doubt *= _ASKS_OR_FURNITURE
+    return doubt
