@@ -39,8 +39,8 @@ class Refusals:
 class Told:
     """Shares of questions for which a difference is told.
 
-    ``rightly``: with the right or the wrong answer as a value. ``clean``: of up to five right passages. ``unanswered``: of
-    a right passage and one on the same topic that has no answer.
+    ``rightly``: with the right or the wrong answer as a value. ``clean``: of up to five right passages.
+    ``unanswered``: of a right passage and one on the same topic that has no answer.
     """
 
     other_text: float
@@ -74,7 +74,7 @@ def quotes(rows: Sequence[Row], right: int, wrong: int, draws: int = 4) -> Quote
 
 
 def refusals(rows: Sequence[Row], threshold: float | None = ANSWERS_FROM, draws: int = 3) -> Refusals:
-    """Count refusals; without a threshold at the one that refuses 5 % of questions with three right passages of five."""
+    """Count refusals; without a threshold at the one that refuses 5 % of what three passages of five answer."""
 
     def covered(row: Row, texts: Sequence[str]) -> float:
         return coverage(row.query, picked(row.query, texts, READ))

@@ -63,6 +63,13 @@ class _Source:
     def knows(self, value: Value) -> bool:
         return any(agree(value, known) for known in self.all_values) or value.stands_in(self.text)
 
+    def has(self, question: Question, sentence: str, place: tuple[int, int]) -> bool:
+        """Tell whether this source says the same as a part of another's sentence."""
+        plain = plain_forms(sentence)
+        inside = (value for value in values(question, plain) if place[0] < value.end and value.start < place[1])
+        figures = (value for value in inside if value.amount or value.date)
+        return plain[slice(*place)].lower() in self.text or any(map(self.knows, figures))
+
     def says(self, sentence: str, start: int, end: int) -> Statement:
         return Statement(self.number, sentence[start:end], sentence)
 
@@ -110,8 +117,8 @@ def _in_values(one: _Source, other: _Source) -> Difference | None:
     if not rival(mine, theirs) or other.knows(mine) or one.knows(theirs):
         return None
     return Difference(
-        one.says(my_sentence, mine.start, mine.start + len(mine.text)),
-        other.says(their_sentence, theirs.start, theirs.start + len(theirs.text)),
+        one.says(my_sentence, mine.start, mine.end),
+        other.says(their_sentence, theirs.start, theirs.end),
     )
 
 
@@ -120,13 +127,10 @@ def _in_wording(question: Question, one: _Source, other: _Source) -> Difference 
     for mine in one.sentences:
         for theirs in other.sentences:
             gap = _gap(plain_forms(mine), plain_forms(theirs))
-            if gap is None:
-                continue
-            difference = Difference(one.says(mine, *gap[0]), other.says(theirs, *gap[1]))
-            first, second = difference.first.value, difference.second.value
-            known = plain_forms(first).lower() in other.text or plain_forms(second).lower() in one.text
-            if not known and _may_be_asked(question, first) and _may_be_asked(question, second):
-                return difference
+            if gap and not other.has(question, mine, gap[0]) and not one.has(question, theirs, gap[1]):
+                difference = Difference(one.says(mine, *gap[0]), other.says(theirs, *gap[1]))
+                if all(_may_be_asked(question, said.value) for said in (difference.first, difference.second)):
+                    return difference
     return None
 
 

@@ -14,7 +14,8 @@ from qiusuo.tables import read_table
 _PERSON_NAMES: Final = Path(__file__).parent / "data" / "person_names.tsv"
 _HAN: Final = r"[\u4e00-\u9fff]"
 _HAN_DIGITS: Final = "一二两三四五六七八九十百千万亿"
-_NUMBER: Final = rf"(?:\d[\d,.]*|[{_HAN_DIGITS}]+)"
+_DIGITS: Final = r"(?<!\d)\d[\d,.]{0,20}"
+_NUMBER: Final = rf"(?:{_DIGITS}|[{_HAN_DIGITS}]{{1,8}})"
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # The day on which something is reported is not the day on which it happened; snippets often begin with such a day.
 _REPORTED: Final = re.compile(
@@ -31,15 +32,19 @@ _DATE: Final = re.compile(
 )
 AMOUNTS: Final = {
     "money": re.compile(
-        rf"[$€£¥]\s?\d[\d,.]*(?:\s?(?:million|billion|trillion))?|"
+        rf"[$€£¥]\s?\d[\d,.]{{0,20}}(?:\s?(?:million|billion|trillion))?|"
         rf"{_NUMBER}\s?[多余]?[万亿]*\s?(?:元|美元|欧元|英镑|港元|日元|韩元|卢布|美金)|"
-        r"\d[\d,.]*\s?(?:(?:million|billion|trillion)\s)?(?:dollars|euros|pounds|yuan)\b",
+        rf"{_DIGITS}\s?(?:(?:million|billion|trillion)\s)?(?:dollars|euros|pounds|yuan)\b",
         re.IGNORECASE,
     ),
-    "percent": re.compile(rf"\d[\d.]*\s?[%‰％]|百分之{_NUMBER}|\d[\d.]*\s?per ?cent\b", re.IGNORECASE),
-    "number": re.compile(rf"\d[\d,.]*|[{_HAN_DIGITS}]+(?=[个名位人支只家次种辆艘枚部条座套台吨米])"),
+    "percent": re.compile(rf"{_DIGITS}\s?(?:[%‰％]|per ?cent\b)|百分之{_NUMBER}", re.IGNORECASE),
+    "length": re.compile(
+        rf"{_NUMBER}\s?[万亿]?(?:米|公里|千米|英里|英尺|厘米|里)|{_DIGITS}\s?(?:k?m|(?:kilo|centi)?met(?:er|re)s?|feet|ft|miles?)\b",
+        re.IGNORECASE,
+    ),
+    "number": re.compile(rf"{_DIGITS}|[{_HAN_DIGITS}]{{1,8}}(?=[个名位人支只家次种辆艘枚部条座套台吨米])"),
     "span": re.compile(
-        rf"{_NUMBER}\s?多?个?(?:天|年|月|小时|分钟|周|星期)|\d+\s?-?(?:days?|years?|months?|hours?|minutes?|weeks?)\b"
+        rf"{_NUMBER}\s?多?个?(?:天|年|月|小时|分钟|周|星期)|{_DIGITS}\s?-?(?:days?|years?|months?|hours?|minutes?|weeks?)\b"
     ),
 }
 _PLACE: Final = re.compile(
@@ -49,14 +54,17 @@ _PLACE: Final = re.compile(
 
 @cache
 def _forms() -> dict[str, re.Pattern[str]]:
-    parts: dict[str, list[str]] = {"family": [], "before": [], "behind": []}
+    parts: dict[str, list[str]] = {"family": [], "before": [], "behind": [], "joint": []}
     for row in read_table(_PERSON_NAMES):
         parts[row["part"]] += row["words"].split()
     name = f"[{''.join(parts['family'])}]{_HAN}{{1,2}}"
+    # Names of foreigners end where a word begins that may stand beside a name: 导演|诺兰|执导.
+    ends = {word[-1] for word in parts["before"] + parts["joint"]}, {word[0] for word in parts["behind"]}
+    first, last = (f"(?:(?![{''.join(sorted(characters))}]){_HAN})" for characters in ends)
     person = (
-        rf"{_HAN}{{1,6}}·{_HAN}{{1,6}}|(?<!{_HAN}){name}(?=[、，。（(\s/：:]|{'|'.join(parts['behind'])})|"
-        rf"(?<={'|(?<='.join(f'{before})' for before in parts['before'])}{name}|"
-        r"[A-Z][\w'-]+(?: (?:[A-Z]\.? ?)*[A-Z][\w'-]+){1,3}"
+        rf"{first}{{1,6}}(?:·{last}{{1,5}})+|(?<!{_HAN}){name}(?=[、，。（(\s/：:]|{'|'.join(parts['behind'])})|"
+        rf"(?:{'|'.join(f'(?<={before})' for before in parts['before'])}){name}|"
+        r"(?<!\w)(?<![Tt]he )[A-Z][\w'-]+(?: (?:[A-Z]\.? ?)*[A-Z][\w'-]+){1,3}"
     )
     return {
         **AMOUNTS,

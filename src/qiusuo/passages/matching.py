@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
+from qiusuo.passages.question import Question
 from qiusuo.passages.reading import Page, occurrences, same_length_fold
 
+# Stands for the number of what the question counts, as if it were a word.
+COUNTED: Final = "#counted"
 # How much words count that stand so many sentences away.
 _AWAY: Final = ((1, 0.5), (2, 0.2), (3, 0.1), (4, 0.1))
 _REACH: Final = 2
@@ -20,13 +24,17 @@ class Match:
 
     __slots__ = ("hits", "page", "title")
 
-    def __init__(self, page: Page, words: frozenset[str]) -> None:
+    def __init__(self, page: Page, question: Question, words: frozenset[str]) -> None:
         self.page = page
         self.hits: dict[int, set[str]] = defaultdict(set)
         for word in words:
             for position in occurrences(page.folded, word):
                 self.hits[page.sentence_at(position)].add(word)
-        title = same_length_fold(page.source.title)
+        if question.counted:
+            for match in re.finditer(question.counted, page.folded):
+                self.hits[page.sentence_at(match.start())].add(COUNTED)
+        # What stands above a whole page is its title as well.
+        title = same_length_fold(f"{page.source.title}\n{page.sentence(0) if 0 in page.headings else ''}")
         self.title = {word for word in words if next(occurrences(title, word), None) is not None}
 
     def places(self) -> list[int]:

@@ -21,9 +21,9 @@ _FIRST_SOURCES: Final = 3
 class Passage:
     """A part of a source: ``text`` is ``source.text[start:end]``.
 
-    ``sentence`` is the one in it that answers best, ``heading`` what stands above that, ``title`` the source's. ``also``
-    are the numbers of sources that have the same sentence. Scores can be compared within one call only; 0 means no word
-    in common.
+    ``sentence`` is the one in it that answers best, ``heading`` what stands above that, ``title`` the source's.
+    ``also`` are the numbers of other sources that have the same sentence. Scores can be compared within one call only;
+    0 means no word in common.
     """
 
     number: int

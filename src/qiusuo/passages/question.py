@@ -25,7 +25,13 @@ _QUESTION_WORDS: Final = re.compile(
 )
 # The 年 of 2022年春节 belongs to the number, not to a word 年春.
 _AFTER_NUMBER: Final = re.compile(r"(?<=\d)\s?[年月日号]份?")
-_COUNTED: Final = re.compile(r"(?:多少|几)([个支名位只家次岁届人种辆艘枚部条座套台])?的?([\u4e00-\u9fff]{2})?")
+# 多少支队伍, 几层: the first character behind is a measure word, or the thing itself has two.
+_HOW_MANY: Final = re.compile(r"(?:多少|几)[个的]*([\u4e00-\u9fff])([\u4e00-\u9fff]?)")
+_HOW: Final = re.compile(r"多([高长宽深远重])")
+_NO_THING: Final = frozenset("钱是呢啊吗了年月时岁")
+_MEASURES: Final = frozenset("支名位只家次届人种辆艘枚部条座套台层件场张间栋颗")
+# No real number is longer; a page of nothing but figures shall not take minutes.
+_NUMBER: Final = r"(?:(?<!\d)\d[\d.,]{0,20}|[一二两三四五六七八九十百千万亿]{1,8})[多余万亿]{0,3}\s?"
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w.'-]*")
 _LAST_WORD: Final = re.compile(r"([\u4e00-\u9fff]{2})[是为有的达到了在\s]*\Z")
 
@@ -35,8 +41,9 @@ class Question:
     """A question as the ranking needs it.
 
     ``words`` are stems and pairs of Chinese characters; ``related`` ones stand in answers rather than in questions.
-    ``kinds`` are those of the table. ``counted`` is a pattern for a number of what is counted (多少支队伍, 32支队伍).
-    ``attribute`` is the last word of a Chinese question (票房 of 2021年总票房是多少).
+    ``kinds`` are those of the table. ``counted`` is a pattern for the number asked for (多少支队伍: 32支, 多高: 高468).
+    ``attribute`` is the last word of a Chinese question (票房 of 2021年总票房是多少). ``asking`` are the words that say
+    what is asked of the subject (导演, won).
     """
 
     text: str
@@ -75,10 +82,14 @@ def _asking(said: str, attribute: str, related: set[str]) -> set[str]:
 
 
 def _counted(question: str) -> str:
-    found = _COUNTED.search(question)
-    measure, thing = ((found[1] or "").replace("个", ""), found[2] or "") if found else ("", "")
-    behind = f"{measure}(?:{thing})?" if measure else f"[个名位]?{thing}" if thing else ""
-    return rf"[\d一二两三四五六七八九十百千万亿][多余万亿]*\s?{behind}" if behind else ""
+    how = _HOW.search(question)
+    if how:
+        return rf"{how[1]}[度达约近为有]{{0,2}}\s?{_NUMBER}"
+    found = _HOW_MANY.search(question)
+    if found is None or found[1] in _NO_THING:
+        return ""
+    thing = found[1] if found[1] in _MEASURES or not found[2] else found[1] + found[2]
+    return rf"{_NUMBER}[个名位]?{thing}"
 
 
 @cache

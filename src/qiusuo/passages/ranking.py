@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qiusuo.passages.matching import Match
+from qiusuo.passages.matching import COUNTED, Match
 from qiusuo.passages.question import Question
 from qiusuo.passages.reading import Page
 from qiusuo.passages.signs import Signs, signs
@@ -22,6 +22,7 @@ _K1: Final = 0.8
 _B: Final = 0.2
 _RARITY_OF_ALL: Final = 0.3  # also a word that every sentence has says something
 _RELATED: Final = 0.8
+_ASKED: Final = 1.25  # on a page about its subject, what is asked of it tells more
 _RANK_WEIGHT: Final = 0.02
 _HEADING_ALONE: Final = 0.7
 SHORTEST: Final = 6
@@ -41,13 +42,13 @@ class Candidate:
 def rank(question: Question, pages: Sequence[Page]) -> list[Candidate]:
     """Return the sentences that have words of the question or stand near some, the best one first."""
     wanted = question.words | question.related
-    matches = [Match(page, wanted) for page in pages]
+    matches = [Match(page, question, wanted) for page in pages]
     total = sum(len(page.spans) for page in pages)
     frequency = Counter(word for match in matches for words in match.hits.values() for word in words)
     rarity = {
         word: (math.log(1 + (total - frequency[word] + 0.5) / (frequency[word] + 0.5)) + _RARITY_OF_ALL)
-        * (_RELATED if word in question.related else 1)
-        for word in wanted
+        * (_RELATED if word in question.related else _ASKED if word in question.asking else 1)
+        for word in (*wanted, COUNTED)
     }
     average = sum(page.length for page in pages) / total if total else 1.0
     found = [

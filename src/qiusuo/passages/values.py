@@ -29,6 +29,7 @@ _CALENDAR: Final = re.compile(
 )
 # One word with a capital is the answer only where it stands right beside what is asked.
 _NEAR_ONE_WORD: Final = 15
+_FIGURES_FARTHER: Final = 2
 _SHORTEST_PART: Final = 2
 # A date that says the day comes before one that says the year.
 _PART_OF_DATE: Final = 10
@@ -43,6 +44,10 @@ class Value:
     kind: str
     amount: Quantity | None = None
     date: tuple[float | None, ...] | None = None
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
 
     def stands_in(self, text: str) -> bool:
         """Tell whether a text in small letters has this name, or a part of it by which it is known."""
@@ -60,7 +65,7 @@ def values(question: Question, sentence: str, *, near: float = math.inf) -> list
     """Return what a sentence in plain forms has of the kind asked for, what most likely answers first.
 
     That is what stands nearest to the words that say what is asked (导演, won), before them rather than behind.
-    ``near`` is how many characters at most it may stand away from them.
+    ``near`` is how many characters at most a name may stand away from them; a figure may stand twice as far.
     """
     amounts = quantities(sentence)
     words = _places(question, sentence)
@@ -71,7 +76,7 @@ def values(question: Question, sentence: str, *, near: float = math.inf) -> list
         if value is None or value.text.lower() in question.text:
             continue
         gap: float = min((max(start - after + 0.5, before - end, 0) for before, after in words), default=len(sentence))
-        if gap > (_NEAR_ONE_WORD if kind == "name" else near):
+        if gap > (_NEAR_ONE_WORD if kind == "name" else near if kind in _NAMES else _FIGURES_FARTHER * near):
             continue
         if counted and counted.start() <= start < counted.end():
             gap = -1.0
