@@ -63,13 +63,6 @@ class _Source:
     def knows(self, value: Value) -> bool:
         return any(agree(value, known) for known in self.all_values) or value.stands_in(self.text)
 
-    def has(self, question: Question, sentence: str, place: tuple[int, int]) -> bool:
-        """Tell whether this source says the same as a part of another's sentence."""
-        plain = plain_forms(sentence)
-        inside = (value for value in values(question, plain) if place[0] < value.end and value.start < place[1])
-        figures = (value for value in inside if value.amount or value.date)
-        return plain[slice(*place)].lower() in self.text or any(map(self.knows, figures))
-
     def says(self, sentence: str, start: int, end: int) -> Statement:
         return Statement(self.number, sentence[start:end], sentence)
 
@@ -127,16 +120,27 @@ def _in_wording(question: Question, one: _Source, other: _Source) -> Difference 
     for mine in one.sentences:
         for theirs in other.sentences:
             gap = _gap(plain_forms(mine), plain_forms(theirs))
-            if gap and not other.has(question, mine, gap[0]) and not one.has(question, theirs, gap[1]):
-                difference = Difference(one.says(mine, *gap[0]), other.says(theirs, *gap[1]))
-                if all(_may_be_asked(question, said.value) for said in (difference.first, difference.second)):
-                    return difference
+            if gap is None:
+                continue
+            first, second = one.says(mine, *gap[0]), other.says(theirs, *gap[1])
+            known = plain_forms(first.value).lower() in other.text or plain_forms(second.value).lower() in one.text
+            if not known and _may_be_asked(question, (one, first, gap[0]), (other, second, gap[1])):
+                return Difference(first, second)
     return None
 
 
-def _may_be_asked(question: Question, part: str) -> bool:
-    """Tell whether figures are where figures are asked for, and words where words are."""
-    return not question.kinds or any(map(str.isdigit, part)) == bool(_FIGURES & question.kinds)
+def _may_be_asked(question: Question, *sides: tuple[_Source, Statement, tuple[int, int]]) -> bool:
+    """Tell whether what differs may be the answer: rival figures where figures are asked for, else words."""
+    if not question.kinds:
+        return any(word in sides[0][1].sentence.lower() for word in question.asking)
+    if question.kinds.isdisjoint(_FIGURES):
+        return not any(map(str.isdigit, sides[0][1].value + sides[1][1].value))
+    mine, theirs = (
+        [value for value in values(question, plain_forms(said.sentence)) if start < value.end and value.start < end]
+        for _, said, (start, end) in sides
+    )
+    known = any(map(sides[1][0].knows, mine)) or any(map(sides[0][0].knows, theirs))
+    return not known and any(rival(value, other) for value in mine for other in theirs)
 
 
 def _gap(one: str, other: str) -> tuple[tuple[int, int], tuple[int, int]] | None:

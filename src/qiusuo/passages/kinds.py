@@ -19,7 +19,7 @@ _NUMBER: Final = rf"(?:{_DIGITS}|[{_HAN_DIGITS}]{{1,8}})"
 _MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 # The day on which something is reported is not the day on which it happened; snippets often begin with such a day.
 _REPORTED: Final = re.compile(
-    r"\d{1,2}月\d{1,2}日\s?(?:[电讯]|消息|报道|获悉|发布|公布|表示|回应|从)|\d{1,2}日(?:[电讯]|消息|报道|获悉)|"
+    r"(?:[社网报][\u4e00-\u9fff]{2,4})?\d{1,2}月\d{1,2}日\s?(?:[电讯]|消息|报道|获悉|发布|公布|表示|回应|从)|\d{1,2}日(?:[电讯]|消息|报道|获悉)|"
     rf"(?:\d{{4}}-\d\d-\d\d|\d{{4}}年\d+月\d+日)\s\d\d:\d\d|\A\s*{_MONTH}\s\d{{1,2}},\s\d{{4}}\s?\.\.\.",
     re.IGNORECASE,
 )
@@ -48,7 +48,8 @@ AMOUNTS: Final = {
     ),
 }
 _PLACE: Final = re.compile(
-    rf"{_HAN}{{1,4}}?[省市县区州镇村岛]|位于{_HAN}+|坐落|在{_HAN}{{2,12}}?(?=举行|举办|召开|开幕)|\b(?:in|at|near)\s+[A-Z]\w+|located"
+    rf"{_HAN}{{1,4}}?[省市县区州镇村岛]|位于{_HAN}+|坐落|在{_HAN}{{2,12}}?(?=举行|举办|召开|开幕)|"
+    r"\b(?:in|at|near)\s+[A-Z][\w'-]+(?:,? [A-Z][\w'-]+){0,4}|located"
 )
 
 
@@ -82,12 +83,17 @@ def has_form(question: Question) -> bool:
 
 def asked_for(question: Question, sentence: str) -> Iterator[tuple[tuple[int, int], str]]:
     """Yield where a sentence has what is asked for, with the kind of it. What the question itself says is none."""
-    plain = _REPORTED.sub(_blanks, sentence)
+    plain = without_report(sentence)
     undated = _DATE.sub(_blanks, plain) if not question.kinds.isdisjoint(AMOUNTS) else plain
     for kind in sorted(question.kinds & _forms().keys()):
         for match in _forms()[kind].finditer(undated if kind in AMOUNTS else plain):
             if match[0].lower() not in question.text:
                 yield match.span(), kind
+
+
+def without_report(sentence: str) -> str:
+    """Return a sentence with blanks instead of where and when it was reported."""
+    return _REPORTED.sub(_blanks, sentence)
 
 
 def _blanks(match: re.Match[str]) -> str:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from qiusuo.citations.meaning.gazetteer import chinese_names
+from qiusuo.citations.meaning.gazetteer import chinese_names, is_demonym
 from qiusuo.citations.meaning.quantities import quantities
 from qiusuo.citations.meaning.quantity import Quantity
 from qiusuo.citations.meaning.wording import STOP_WORDS, stem
-from qiusuo.passages.kinds import AMOUNTS, asked_for
+from qiusuo.passages.kinds import AMOUNTS, asked_for, without_report
 from qiusuo.passages.question import Question
 from qiusuo.passages.reading import occurrences, same_length_fold
 
@@ -130,9 +130,10 @@ def _known_names(question: Question, sentence: str) -> Iterator[tuple[int, int, 
     for match in _LATIN_NAME.finditer(sentence):
         if not _CALENDAR.fullmatch(match[0]):
             yield from ((*span, "name") for span in _own_names(question, sentence, *match.span()))
-    for name, kind in chinese_names(sentence).items():
+    told = without_report(sentence)
+    for name, kind in chinese_names(told).items():
         if kind in _PLACES:
-            start = sentence.find(name)
+            start = told.find(name)
             yield start, start + len(name), kind
 
 
@@ -147,7 +148,7 @@ def _own_names(question: Question, sentence: str, start: int, end: int) -> Itera
 
 
 def _is_known(question: Question, word: str) -> bool:
-    return word in STOP_WORDS or stem(word) in question.words or stem(word) in question.related
+    return word in STOP_WORDS or is_demonym(word) or stem(word) in question.words or stem(word) in question.related
 
 
 def _value(sentence: str, start: int, end: int, kind: str, amounts: list[Quantity]) -> Value | None:
