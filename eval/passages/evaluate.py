@@ -79,17 +79,23 @@ def refusals(rows: Sequence[Row], threshold: float | None = ANSWERS_FROM, draws:
     def covered(row: Row, texts: Sequence[str]) -> float:
         return coverage(row.query, picked(row.query, texts, READ))
 
-    cases = [(place, row, draw) for place, row in enumerate(rows) for draw in range(draws)]
-    answered = [covered(row, row.sample(3, 2, draw)) for _, row, draw in cases]
-    by_one = [covered(row, row.sample(1, 4, draw)) for _, row, draw in cases]
-    other = [covered(row, rows[(place + 1 + 7 * draw) % len(rows)].sample(3, 2, draw)) for place, row, draw in cases]
-    wrong = [(row, row.sample(0, 5, draw)) for _, row, draw in cases]
+    cases = [(row, draw) for row in rows for draw in range(draws)]
+    answered = [covered(row, row.sample(3, 2, draw)) for row, draw in cases]
+    by_one = [covered(row, row.sample(1, 4, draw)) for row, draw in cases]
+    other = [covered(row, _far_from(row, rows, draw).sample(3, 2, draw)) for row, draw in cases]
+    wrong = [(row, row.sample(0, 5, draw)) for row, draw in cases]
     same = [covered(row, texts) for row, texts in wrong if texts and not row.answered_by("\n".join(texts))]
     if threshold is None:
         threshold = sorted(answered)[int(FALSE_REFUSALS * len(answered))]
     return Refusals(
         threshold, *(_mean(value < threshold for value in values) for values in (answered, by_one, other, same))
     )
+
+
+def _far_from(row: Row, rows: Sequence[Row], draw: int) -> Row:
+    """Return another question in the same language: neighbours in the data are often about the same event."""
+    alike = [other for other in rows if other.query.isascii() == row.query.isascii()]
+    return alike[(alike.index(row) + len(alike) // 2 + 7 * draw) % len(alike)]
 
 
 def told(rows: Sequence[Row], draws: int = 3) -> Told:

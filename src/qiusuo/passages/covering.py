@@ -8,16 +8,17 @@ from typing import Final
 from qiusuo.passages.matching import Match
 from qiusuo.passages.picking import Passage
 from qiusuo.passages.question import Question, read_question
-from qiusuo.passages.reading import Page, Text
+from qiusuo.passages.reading import Page, Text, same_length_fold
 from qiusuo.passages.signs import Signs, signs
 
-# Fitted so that 5 % are refused of the questions that three sources in five answer, or one in five (docs/passages.md).
+# Fitted so that about 4 % are refused of the questions that three sources in five answer (docs/passages.md).
 ANSWERS_FROM: Final = 0.44
 # A whole word or number counts more than a pair of Chinese characters, which is a part of a word.
 _WHOLE_WORD: Final = 1.5
 _OTHER_WORD: Final = 0.7
 _LACKS_KIND: Final = 0.5
 _KIND_FAR_AWAY: Final = 0.8
+_LACKS_NAMES: Final = 0.6
 _OTHER_YEAR: Final = 0.7
 _ASKS_OR_FURNITURE: Final = 0.8
 
@@ -26,12 +27,19 @@ def coverage(question: str, passages: Iterable[Passage]) -> float:
     """Return how well the best of the passages covers a question, from 0 to 1.
 
     Counted are the words of the question in a sentence, in part those around it, less where the sentence lacks the kind
-    of thing that is asked for or is about another year. Below `ANSWERS_FROM` the passages hardly answer. It is lexical:
-    a passage in another language than the question covers nothing but names and numbers.
+    of thing that is asked for or is about another year, or where the passage lacks the names in the question. Below
+    `ANSWERS_FROM` the passages hardly answer. It is lexical: a passage in another language than the question covers
+    nothing but names and numbers.
     """
     asked = read_question(question)
-    shares = (share for passage in passages for share, _ in sentences_covering(asked, passage))
-    return min(max(shares, default=0.0), 1.0)
+    return min(max((_covered_by(asked, passage) for passage in passages), default=0.0), 1.0)
+
+
+def _covered_by(question: Question, passage: Passage) -> float:
+    best = max((share for share, _ in sentences_covering(question, passage)), default=0.0)
+    known = same_length_fold(f"{passage.title} {passage.heading} {passage.text}")
+    named = not question.names or any(name in known for name in question.names)
+    return best if named else best * _LACKS_NAMES
 
 
 def sentences_covering(question: Question, passage: Passage) -> list[tuple[float, str]]:

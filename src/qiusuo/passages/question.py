@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from qiusuo.citations.meaning.names import names
 from qiusuo.citations.meaning.wording import fold, terms
 from qiusuo.tables import read_table
 
@@ -43,7 +44,7 @@ class Question:
     ``words`` are stems and pairs of Chinese characters; ``related`` ones stand in answers rather than in questions.
     ``kinds`` are those of the table. ``counted`` is a pattern for the number asked for (多少支队伍: 32支, 多高: 高468).
     ``attribute`` is the last word of a Chinese question (票房 of 2021年总票房是多少). ``asking`` are the words that say
-    what is asked of the subject (导演, won).
+    what is asked of the subject (导演, won); ``names`` are Latin names and 《titles》 in small letters.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Question:
     counted: str
     attribute: str
     asking: frozenset[str]
+    names: frozenset[str]
 
 
 def read_question(question: str) -> Question:
@@ -64,6 +66,7 @@ def read_question(question: str) -> Question:
     words = terms(_AFTER_NUMBER.sub(" ", said)) or terms(folded)
     related = terms(" ".join(related for _, related in asked)) - words
     last = _LAST_WORD.search(said)
+    known = names(folded)
     return Question(
         text=folded.lower(),
         words=frozenset(words),
@@ -73,6 +76,7 @@ def read_question(question: str) -> Question:
         counted=_counted(folded),
         attribute=last[1] if last else "",
         asking=frozenset(_asking(said, last[1] if last else "", related) & (words | related)),
+        names=known.latin | {title.lower() for title in known.titles},
     )
 
 

@@ -46,7 +46,7 @@ class Page:
         self.place = place
         self.text = source.text[:MOST_READ]
         self.folded = same_length_fold(self.text)
-        self.spans = [span for sentence in split_sentences(self.text) for span in _pieces(self.text, *sentence[1:])]
+        self.spans = [span for _, start, end in split_sentences(self.text) for span in _pieces(self.text, start, end)]
         self.starts = [start for start, _ in self.spans]
         self.length = sum(end - start for start, end in self.spans)
         self.headings: set[int] = set()
