@@ -59,6 +59,8 @@ def test_a_contradiction_is_told(question: str, one: str, other: str, values: se
         ("东方塔什么时候建成", "东方塔于2001年10月1日建成。", "东方塔2001年建成。"),
         ("When was Harlow Bridge opened?", "It was opened on 14 June 1935.", "Harlow Bridge opened in June 1935."),
         ("Who won the cup in 2019?", "Ann Lee won the cup in 2019.", "Lee beat Carla Mendes to win the 2019 cup."),
+        # some of several
+        ("《长风》的主演有哪些", "《长风》由王涛、李明华主演。", "《长风》的主演是陈国强、王涛。"),
         # something else
         ("东方塔有多高", "东方塔高468米。", "东方塔的门票为180元，每天开放12小时。"),
         ("《长风》的导演是谁", "《长风》的导演是李明华。", "《长风》今天上映，票房很好。"),

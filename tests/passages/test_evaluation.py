@@ -32,12 +32,12 @@ def test_the_answer_is_in_the_best_characters_of_a_page(rows: Callable[[str], li
 
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "floor"),
-    [("zh_refine", 3, 2, 0.77), ("zh_refine", 1, 4, 0.57), ("zh_fact", 1, 4, 0.22), ("en_fact", 1, 4, 0.32)],
+    [("zh_refine", 3, 2, 0.77), ("zh_refine", 1, 4, 0.57), ("zh_fact", 1, 4, 0.28), ("en_fact", 1, 4, 0.36)],
 )
 def test_the_first_sentence_answers(
     rows: Callable[[str], list[Row]], name: str, right: int, wrong: int, floor: float
 ) -> None:
-    found = evaluate.quotes(rows(name), right, wrong, draws=1)
+    found = evaluate.quotes(rows(name), right, wrong, draws=4 if len(rows(name)) < 100 else 1)
     assert found.first_sentence >= floor
     assert found.all_of_it >= 0.96
 

@@ -75,7 +75,7 @@ def differences(question: str, passages: Iterable[Passage]) -> list[Difference]:
     """
     asked = read_question(question)
     pairs = combinations(_sources(asked, passages), 2)
-    found = (_in_values(one, other) or _in_wording(asked, one, other) for one, other in pairs)
+    found = (_in_values(asked, one, other) or _in_wording(asked, one, other) for one, other in pairs)
     return [difference for difference in found if difference][:_MOST_TOLD]
 
 
@@ -102,12 +102,14 @@ def _sources(question: Question, passages: Iterable[Passage]) -> list[_Source]:
     return sources[:_MOST_SOURCES]
 
 
-def _in_values(one: _Source, other: _Source) -> Difference | None:
+def _in_values(question: Question, one: _Source, other: _Source) -> Difference | None:
     """Compare what most likely is the answer of each source: it must be unknown to the other, on both sides."""
     if not one.values or not other.values:
         return None
     (mine, my_sentence), (theirs, their_sentence) = one.values[0], other.values[0]
     if not rival(mine, theirs) or other.knows(mine) or one.knows(theirs):
+        return None
+    if question.several and any(other.knows(value) for value, _ in one.values):
         return None
     return Difference(
         one.says(my_sentence, mine.start, mine.end),

@@ -33,6 +33,9 @@ _NO_THING: Final = frozenset("钱是呢啊吗了年月时岁")
 _MEASURES: Final = frozenset("支名位只家次届人种辆艘枚部条座套台层件场张间栋颗")
 # No real number is longer; a page of nothing but figures shall not take minutes.
 _NUMBER: Final = r"(?:(?<!\d)\d[\d.,]{0,20}|[一二两三四五六七八九十百千万亿]{1,8})[多余万亿]{0,3}\s?"
+_SEVERAL: Final = re.compile(
+    r"哪些|分别|主演|成员|阵容|名单|嘉宾|\b(?:who are|who were|list of|members|cast)\b", re.IGNORECASE
+)
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w.'-]*")
 _LAST_WORD: Final = re.compile(r"([\u4e00-\u9fff]{2})[是为有的达到了在\s]*\Z")
 
@@ -45,6 +48,7 @@ class Question:
     ``kinds`` are those of the table. ``counted`` is a pattern for the number asked for (多少支队伍: 32支, 多高: 高468).
     ``attribute`` is the last word of a Chinese question (票房 of 2021年总票房是多少). ``asking`` are the words that say
     what is asked of the subject (导演, won); ``names`` are Latin names and 《titles》 in small letters.
+    ``several``: more than one may be the answer.
     """
 
     text: str
@@ -56,6 +60,7 @@ class Question:
     attribute: str
     asking: frozenset[str]
     names: frozenset[str]
+    several: bool
 
 
 def read_question(question: str) -> Question:
@@ -76,6 +81,7 @@ def read_question(question: str) -> Question:
         counted=_counted(folded),
         attribute=last[1] if last else "",
         asking=frozenset(_asking(said, last[1] if last else "", related) & (words | related)),
+        several=_SEVERAL.search(folded) is not None,
         names=known.latin | {title.lower() for title in known.titles},
     )
 
