@@ -13,7 +13,7 @@ from typing import Any
 
 FOLDER = Path(os.environ.get("RGB_FOLDER") or Path(__file__).parents[3] / "shared" / "passages")
 SETS = ("zh_refine", "zh_fact", "en_fact")
-MISSING = f"the RGB data is not in {FOLDER.name}/ beside the project (RGB_FOLDER names another folder)"
+MISSING = "the RGB data (rgb_*.jsonl.gz) is not there; RGB_FOLDER names its folder"
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,19 @@ def test_the_same_sentence_is_picked_once_with_all_its_sources() -> None:
     assert (found[0].number, found[0].also) == (4, (7, 9))
 
 
+def test_a_sentence_that_a_page_repeats_is_picked_once() -> None:
+    (passage,) = pick("北桥有多长", [Text(1, "", "北桥全长512米。\n北桥全长512米。")], 1000)
+    assert passage.text == "北桥全长512米。"
+
+
+def test_the_date_of_a_source_tells_the_year() -> None:
+    texts = [
+        Text(1, "", "今年星海公司销量为240万辆。", "2022-12-30"),
+        Text(2, "", "今年星海公司销量为252万辆。", "2021-12-30"),
+    ]
+    assert pick("2021年星海公司的销量", texts, 200)[0].number == 2
+
+
 def test_without_a_word_in_common_the_beginnings_are_returned() -> None:
     found = pick("Wie hoch ist der Turm?", [Text(1, "", TOWER), Text(2, "", BRIDGE)], 300)
     assert {passage.number for passage in found} == {1, 2}

@@ -33,8 +33,9 @@ class Match:
         if question.counted:
             for match in re.finditer(question.counted, page.folded):
                 self.hits[page.sentence_at(match.start())].add(COUNTED)
-        # What stands above a whole page is its title as well.
-        title = same_length_fold(f"{page.source.title}\n{page.sentence(0) if 0 in page.headings else ''}")
+        # What stands above a whole page is its title as well; its date tells the year.
+        top = page.sentence(0) if 0 in page.headings else ""
+        title = same_length_fold(f"{page.source.title}\n{page.source.date}\n{top}")
         self.title = {word for word in words if next(occurrences(title, word), None) is not None}
 
     def places(self) -> list[int]:

@@ -40,9 +40,9 @@ class Passage:
 def pick(question: str, texts: Iterable[Text], budget: int) -> list[Passage]:
     """Return the passages that answer a question best, the best one first, of ``budget`` characters together.
 
-    Sentences are chosen in the order of their rank; those that stand side by side are one passage. Of each text the
-    first `MOST_READ` characters are read. Where no text has a word of the question (most often it is in another
-    language), the beginnings of the first texts are returned.
+    Sentences are chosen in the order of their rank, unless one is longer than what is left of the budget; those that
+    stand side by side are one passage. Of each text the first `MOST_READ` characters are read. Where no text has a word
+    of the question (most often it is in another language), the beginnings of the first texts are returned.
     """
     pages = [Page(text, place) for place, text in enumerate(texts)]
     choice = _Choice(budget)
@@ -84,9 +84,10 @@ class _Choice:
             return
         first = not self._taken
         if self._add(candidate, key) and first and self._budget >= _ENOUGH_ROOM:
-            for near in (index - 1, index + 1):
-                if 0 <= near < len(page.spans) and len(page.sentence(near)) <= _LONGEST_NEIGHBOUR:
-                    self._add(Candidate(page, near, 0.0), _key(page.sentence(near)))
+            for near in range(max(index - 1, 0), min(index + 2, len(page.spans))):
+                sentence = page.sentence(near)
+                if len(sentence) <= _LONGEST_NEIGHBOUR and _key(sentence) not in self._taken:
+                    self._add(Candidate(page, near, 0.0), _key(sentence))
 
     def _add(self, candidate: Candidate, key: str) -> bool:
         page, index = candidate.page, candidate.index
