@@ -62,6 +62,7 @@ eval:  ## Measure quality on labelled data
 	@$(PYTHON) scripts/setup.py --test
 	$(BIN)/python -m eval.citations
 	$(BIN)/python -m eval.followups
+	$(BIN)/python -m eval.passages
 	$(BIN)/python -m eval.legal --semantic
 
 clean:  ## Remove what was installed here

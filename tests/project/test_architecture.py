@@ -40,6 +40,7 @@ FOUNDATION: dict[str, str] = {
     "kit": "words folders commands server_settings",
     "http": "words models errors text loops",
     "citations": "words models errors text urls numerals tables",
+    "passages": "citations text tables",
     "pages": "words models errors text urls http commands",
     "browser": "words models errors text loops bridge config http commands",
     "plugins": "models details",
