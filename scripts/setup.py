@@ -27,6 +27,7 @@ OLDEST = (3, 11)
 PROGRAMS = (
     ("redis-server", "redis-server", "the tests with a real Redis (parts of tests/pipeline and tests/doctor)"),
     ("chromium", "chromium", "the tests with a real browser (tests/browser, tests/page, parts of tests/engines)"),
+    ("chromium-headless-shell", "chromium-headless-shell", "no test; those of the page take a third longer without it"),
     ("npm", "npm", "the type check of the page, its rebuild and axe (parts of tests/project and tests/page)"),
     ("postgres", "postgresql", "the tests with a real PostgreSQL (parts of tests/chat_store and tests/doctor)"),
 )

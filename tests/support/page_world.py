@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -158,10 +159,10 @@ def with_own_browser(module: str) -> list[pytest.MarkDecorator]:
 
 
 def launch(playwright: Playwright) -> Browser:
-    """Start Chromium, kept to this machine."""
+    """Start Chromium, kept to this machine; the one without a window (and its work) where that is installed."""
     settings = browser_settings()
     return playwright.chromium.launch(
-        executable_path=settings.executable,
+        executable_path=shutil.which("chromium-headless-shell") or settings.executable,
         chromium_sandbox=settings.sandbox,
         args=[*settings.extra_args, "--force-color-profile=srgb"],
     )
