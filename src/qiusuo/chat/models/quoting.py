@@ -81,7 +81,7 @@ class Quote:
     @property
     def cited(self) -> str:
         """The sentence with its citations."""
-        return f"{self.text} {''.join(f'[{number}]' for number in self.numbers)}"
+        return f"{self.text} {''.join(f'[{number}]' for number in sorted(self.numbers))}"
 
 
 @dataclass(frozen=True, slots=True)
