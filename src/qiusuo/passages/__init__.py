@@ -2,7 +2,7 @@
 
 from qiusuo.passages.covering import ANSWERS_FROM, coverage
 from qiusuo.passages.differing import Difference, Statement, differences
-from qiusuo.passages.picking import Passage, pick
+from qiusuo.passages.picking import Passage, pick, ranked_sentences
 from qiusuo.passages.reading import MOST_READ, Text
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "coverage",
     "differences",
     "pick",
+    "ranked_sentences",
 ]

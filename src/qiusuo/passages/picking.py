@@ -54,6 +54,13 @@ def pick(question: str, texts: Iterable[Text], budget: int) -> list[Passage]:
     return choice.passages()
 
 
+def ranked_sentences(question: str, texts: Iterable[Text]) -> list[tuple[int, str, float]]:
+    """Return the sentences that have something of the question, the best one first: source's number, text, score."""
+    pages = [Page(text, place) for place, text in enumerate(texts)]
+    ranked = rank(read_question(question), pages)
+    return [(each.page.source.number, each.page.sentence(each.index), each.score) for each in ranked]
+
+
 def _beginnings(pages: Sequence[Page]) -> Iterator[Candidate]:
     for page in pages[:_FIRST_SOURCES]:
         for index in range(min(_FIRST_SENTENCES, len(page.spans))):

@@ -32,7 +32,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
-from qiusuo.chat.models.quoting import best_quotes, left_out, quotable
+from qiusuo.chat.models.quoting import answers, best_quotes, left_out, quotable
 from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
@@ -156,10 +156,11 @@ class ExtractiveModel(BaseChatModel):
         sources = quotable(material.sources.values(), language)
         named = material.recognised is not None and material.recognised.names_results
         quotes = best_quotes(question, sources, all_named=named)
-        if len(quotes) == 1:
+        answered = answers(question, sources)
+        if len(quotes) == 1 and answered:
             yield quotes[0].cited
         else:
-            yield f"{Fact('llm.lead').text(language)}\n"
+            yield f"{Fact('llm.lead' if answered else 'llm.closest').text(language)}\n"
             yield from (f"\n- {quote.cited}" for quote in quotes)
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""

@@ -18,6 +18,7 @@ from typing import Final
 from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.citations.meaning.wording import fold, is_chinese, terms
 from qiusuo.details import Quotation
+from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, ranked_sentences
 from qiusuo.tools.render import NumberedSource, neutral
 from qiusuo.words import Language
 
@@ -80,7 +81,7 @@ class Quote:
     @property
     def cited(self) -> str:
         """The sentence with its citations."""
-        return f"{self.text} {''.join(f'[{number}]' for number in self.numbers)}"
+        return f"{self.text} {''.join(f'[{number}]' for number in sorted(self.numbers))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,12 @@ def best_quotes(
     candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
     if sources and all(source.whole for source in sources):
         return _first_whole(question, sources, candidates, all_named=all_named)
-    related = " ".join(words for asked, words in _RELATED if asked.search(question))
-    wanted = terms(fold(f"{_QUESTION_WORDS.sub(' ', question)} {related}"))
-    _rank(candidates, wanted, sources, numbers=bool(_WANTS_NUMBER.search(question)))
+    if any(source.whole for source in sources):
+        related = " ".join(words for asked, words in _RELATED if asked.search(question))
+        wanted = terms(fold(f"{_QUESTION_WORDS.sub(' ', question)} {related}"))
+        _rank(candidates, wanted, sources, numbers=bool(_WANTS_NUMBER.search(question)))
+    else:
+        _score(question, candidates, sources)
     ranked = sorted(candidates, key=lambda quote: (-quote.score, quote.order))
     if not ranked or ranked[0].score <= 0:
         # Nothing in common, most often for another language: what the engine put first, from its beginning.
@@ -153,6 +157,19 @@ def _first_whole(
         if sum(len(quote.text) for quote in [*chosen, *group]) <= room:
             chosen += group
     return chosen
+
+
+def answers(question: str, sources: Sequence[Quotable]) -> bool:
+    """Tell whether the sources are likely to answer a question, and are not just about something near it.
+
+    What is quoted whole was looked up by who knows its texts. Words of another language cannot be compared.
+    """
+    if any(source.whole for source in sources):
+        return True
+    texts = [source.source for source in sources]
+    if is_chinese(question) != is_chinese(" ".join(f"{each.title} {each.text}" for each in texts)):
+        return True
+    return coverage(question, pick(question, _texts(sources), _MAX_CHARS)) >= ANSWERS_FROM
 
 
 def left_out(sources: Sequence[Quotable], quotes: Sequence[Quote]) -> int:
@@ -212,6 +229,21 @@ def _rank(candidates: Sequence[Quote], wanted: set[str], sources: Sequence[Quota
             quote.score *= _CUT_OFF
         if told:
             quote.score *= _NUMBER_BONUS
+
+
+def _score(question: str, candidates: Sequence[Quote], sources: Sequence[Quotable]) -> None:
+    """Give each sentence its rank among all of them."""
+    scores: dict[tuple[int, str], float] = {}
+    for number, sentence, score in ranked_sentences(question, _texts(sources)):
+        key = (number, _harmless(sentence))
+        scores[key] = max(score, scores.get(key, 0.0))
+    for quote in candidates:
+        quote.score = scores.get((quote.numbers[0], quote.text), 0.0)
+
+
+def _texts(sources: Sequence[Quotable]) -> list[Text]:
+    found = (source.source for source in sources)
+    return [Text(each.number, each.title, each.text or each.title, each.date) for each in found]
 
 
 def _leads(quote: Quote, candidates: Sequence[Quote]) -> bool:
