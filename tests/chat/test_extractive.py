@@ -103,6 +103,10 @@ class TestQuoting:
     def test_what_does_not_answer_is_not_told_as_an_answer(self) -> None:
         said = answer("今天上海的天气怎么样？", PYTHON)
         assert said.startswith("没有搜到能回答这个问题的内容。最接近的是：\n\n- ")
+        said = answer("量子纠缠是什么", [("Tea", "Tea is a drink made of leaves. It is drunk hot or cold.")])
+        assert said.startswith("搜到的内容是另一种语言的，无法核对它是否回答了这个问题：\n\n- Tea")
+        said = answer("Who wrote Pride and Prejudice?", [("茶", "茶是用茶叶泡的饮料。"), ("Tea", "Tea is a drink.")])
+        assert said.startswith("Nothing was found that answers this.")
         said = answer("What is the capital of Australia?", EVEREST)
         assert said.startswith("Nothing was found that answers this. The closest is:\n\n- ")
 
@@ -193,7 +197,7 @@ class TestQuoting:
     def test_another_language_is_quoted_from_the_top(self) -> None:
         pages = [("France", "Paris is the capital of France."), ("Paris", "Paris lies on the Seine river.")]
         said = answer("法国首都是哪里", pages)
-        assert said.startswith("根据搜索结果：")
+        assert said.startswith("搜到的内容是另一种语言的")
         assert "Paris is the capital of France. [1]" in said
 
     @pytest.mark.parametrize(
@@ -225,6 +229,12 @@ class TestQuoting:
 
     def test_a_result_without_a_snippet_is_named(self) -> None:
         assert answer("What is tea?", [("All about tea", "")]) == "All about tea [1]"
+
+    def test_a_failed_search_is_not_told_as_one_that_found_nothing(self) -> None:
+        material = asked("What is tea?", ())
+        material.failed = True
+        said = ExtractiveModel(note=False).bind(material=material).invoke([HumanMessage("What is tea?")]).text
+        assert "the search failed" in said
 
 
 class TestNote:

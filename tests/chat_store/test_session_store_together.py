@@ -187,6 +187,21 @@ class TestProcesses:
         assert {one.id for one in await place.server().list("ada")} == made
         assert len(made) == 4
 
+    async def test_a_process_that_ends_leaves_the_log_of_a_server_alone(self, tmp_path: Path) -> None:
+        """Once the server had opened and closed the file itself, its locks were gone, and its log was removed."""
+        store = open_store(f"sqlite:///{tmp_path}/chat.db")
+        await store.create("ada")
+        await asyncio.to_thread(asyncio.run, store.list("ada"))  # another loop prepares the file once more
+        log = tmp_path / "chat.db-wal"
+        before = (await asyncio.to_thread(log.stat)).st_ino
+        other = (
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
+            "c.execute('SELECT * FROM sqlite_master').fetchall(); c.close()"
+        )
+        await asyncio.to_thread(subprocess.run, [sys.executable, "-c", other, f"{tmp_path}/chat.db"], check=True)
+        assert (await asyncio.to_thread(log.stat)).st_ino == before
+        await store.aclose()
+
     async def test_a_process_that_was_killed_loses_its_turn(self, place: Place) -> None:
         store = place.server()
         session = (await store.create("ada")).id

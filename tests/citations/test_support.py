@@ -104,6 +104,11 @@ def test_what_is_only_told_in_other_words_is_weak_at_worst(claim: str, text: str
     assert verdict(claim, text, title).support is not Support.NOT_FOUND
 
 
+def test_a_word_that_was_cut_is_no_contradiction() -> None:
+    text = "Throat cancer is a disease of the throat, and most patients are cured."
+    assert verdict("Throat cancer is a disease of the throat, and most patients ar…", text).support is Support.SUPPORTED
+
+
 def test_the_same_number_in_the_other_direction() -> None:
     text = "9月份全国居民消费价格指数同比上涨0.4%，涨幅比上月回落0.2个百分点。"
     found = verdict("9月份全国居民消费价格同比下降0.4%。", text)

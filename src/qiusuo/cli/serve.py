@@ -22,7 +22,7 @@ from qiusuo.doctor import startup_notices
 from qiusuo.doctor.findings import anchor
 from qiusuo.errors import ConfigurationError
 from qiusuo.logs import log_for_machines
-from qiusuo.words import Fact
+from qiusuo.words import Fact, sentences
 
 if TYPE_CHECKING:
     from qiusuo.web.app import QiusuoApp
@@ -117,7 +117,7 @@ async def _show_notices(app: QiusuoApp, err: Console, url: str) -> None:
         told = finding.wording(language)
         advice = (f"  {line}" for line in advice_lines(told.fix, finding.commands))
         guide = f"  {url}/docs/troubleshooting?lang={language.value}#{anchor(finding.code)}"
-        for line in (f"{told.what} {told.why}".rstrip(), *advice, guide):
+        for line in (sentences(language, told.what, told.why), *advice, guide):
             err.print(escape(line))
 
 

@@ -32,7 +32,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
-from qiusuo.chat.models.quoting import answers, best_quotes, left_out, quotable
+from qiusuo.chat.models.quoting import best_quotes, lead, left_out, quotable
 from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
@@ -149,18 +149,18 @@ class ExtractiveModel(BaseChatModel):
     def _answer(self, material: Material) -> Iterator[str]:
         language, question = material.language, material.question
         if not material.sources:
-            silent = Fact("llm.found_nothing") if material.searched or material.failed else Fact("llm.nothing")
+            silent = _silence(material)
             talk = _SMALL_TALK.fullmatch(question.strip())
             yield material.told() or (Fact("llm.hello") if talk else silent).text(language)
             return
         sources = quotable(material.sources.values(), language)
         named = material.recognised is not None and material.recognised.names_results
         quotes = best_quotes(question, sources, all_named=named)
-        answered = answers(question, sources)
-        if len(quotes) == 1 and answered:
+        beginning = lead(question, sources)
+        if len(quotes) == 1 and beginning.code == "llm.lead":
             yield quotes[0].cited
         else:
-            yield f"{Fact('llm.lead' if answered else 'llm.closest').text(language)}\n"
+            yield f"{beginning.text(language)}\n"
             yield from (f"\n- {quote.cited}" for quote in quotes)
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
@@ -169,6 +169,13 @@ class ExtractiveModel(BaseChatModel):
             yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"
+
+
+def _silence(material: Material) -> Fact:
+    """Return why there is nothing to quote: a failure is not the same as finding nothing."""
+    if material.failed:
+        return Fact("llm.search_failed")
+    return Fact("llm.found_nothing") if material.searched else Fact("llm.nothing")
 
 
 def _bare(messages: Sequence[BaseMessage]) -> Material:

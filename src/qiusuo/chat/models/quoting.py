@@ -20,7 +20,7 @@ from qiusuo.citations.meaning.wording import fold, is_chinese, terms
 from qiusuo.details import Quotation
 from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, ranked_sentences
 from qiusuo.tools.render import NumberedSource, neutral
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language
 
 MAX_QUOTES: Final = 5
 _PER_SOURCE: Final = 2
@@ -39,6 +39,7 @@ _ALIKE: Final = 0.7
 _CUT_OFF: Final = 0.6
 _NUMBER_BONUS: Final = 2.0
 _FIRST_SOURCES: Final = 3
+_SHORT_WORD: Final = 2
 
 _QUESTION_WORDS: Final = re.compile(
     r"什么时候|什么|怎么样|怎么|怎样|如何|为什么|为何|哪些|哪个|哪里|哪年|哪|多少|多久|多长|多大|几时|几个|几|是否|是不是|能不能|有没有|"
@@ -159,17 +160,23 @@ def _first_whole(
     return chosen
 
 
-def answers(question: str, sources: Sequence[Quotable]) -> bool:
-    """Tell whether the sources are likely to answer a question, and are not just about something near it.
+def lead(question: str, sources: Sequence[Quotable]) -> Fact:
+    """Return what is said before quotations: whether they answer the question, or are just about something near it.
 
-    What is quoted whole was looked up by who knows its texts. Words of another language cannot be compared.
+    What is quoted whole was looked up by who knows its texts. Words of another language cannot be compared: of a source
+    in one, a name or number of the question has to be there.
     """
     if any(source.whole for source in sources):
-        return True
-    texts = [source.source for source in sources]
-    if is_chinese(question) != is_chinese(" ".join(f"{each.title} {each.text}" for each in texts)):
-        return True
-    return coverage(question, pick(question, _texts(sources), _MAX_CHARS)) >= ANSWERS_FROM
+        return Fact("llm.lead")
+    own = is_chinese(question)
+    alike = [source for source in sources if is_chinese(f"{source.source.title} {source.source.text}") == own]
+    if coverage(question, pick(question, _texts(alike), _MAX_CHARS)) >= ANSWERS_FROM:
+        return Fact("llm.lead")
+    names = {word for word in terms(fold(question)) if word.isascii() and len(word) > _SHORT_WORD}
+    foreign = (source.source for source in sources if source not in alike)
+    if any(names & terms(fold(f"{each.title} {each.text}")) for each in foreign):
+        return Fact("llm.lead")
+    return Fact("llm.closest" if alike else "llm.other_language")
 
 
 def left_out(sources: Sequence[Quotable], quotes: Sequence[Quote]) -> int:

@@ -336,7 +336,10 @@ def _tables_are_gone(error: Exception) -> bool:
 def _prepare_file(path: Path) -> None:
     # Conversations are for their owner alone; SQLite gives its other files the rights of this one.
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    # One that is there is not touched: to close it would take away the locks of all our connections to it, and another
+    # process that ends would remove the log that they write to.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:

@@ -59,9 +59,8 @@ async def search_for(context: Context) -> Found | SearchError:
     for number, its_own in found:
         shown = tuple(item for item in its_own.results if item.url in places)
         context.journal.end_round(number, _TOOL, replace(its_own, results=shown), [places[item.url] for item in shown])
-    context.material.found(
-        numbered_sources(response.results, numbers, snippet_length=_snippet_length(context, response))
-    )
+    # Sentences are quoted out of these: none shall end in the middle of a word.
+    context.material.found(numbered_sources(response.results, numbers, snippet_length=_WHOLE_CHARS))
     _tell_remarks(context, response)
     if response.stale:
         context.journal.notice(notice("search_stale", "warning"))

@@ -35,6 +35,7 @@ _ALIKE = 0.7
 _CLAUSE_TERMS = 5
 _EVERY_CLAUSE = 0.9
 _CLAUSE_COVERAGE = 0.2
+_CUT_WORD = re.compile(r"\b[A-Za-z]+ ?(?:…|\.\.\.)\W*\Z")
 _CLAUSE_END = re.compile("[,，;；、]")
 
 
@@ -56,7 +57,8 @@ class _Claim:
     """A statement in one spelling, and what it says once that is asked for."""
 
     def __init__(self, text: str) -> None:
-        self.folded = fold(text[:_MAX_CLAIM])
+        # Of a quotation that was cut the last word may be half a word.
+        self.folded = _CUT_WORD.sub("", fold(text[:_MAX_CLAIM]))
         self.quantities = quantities(self.folded)[:_MAX_QUANTITIES]
         self.is_chinese = is_chinese(self.folded)
         self.terms = terms(self.folded)

@@ -59,7 +59,8 @@ export function NoticeView({ notice, fresh = false }) {
       <div class="notice warning" role=${fresh ? ROLES.warning : undefined}>
         <details>
           <summary class="notice-title"><span aria-hidden="true">⚠️</span> ${title}</summary>
-          <p>${what} ${todo}</p>
+          <p>${what}</p>
+          ${todo && html`<p>${todo}</p>`}
           ${rest} ${told} ${links}
         </details>
       </div>
@@ -68,7 +69,8 @@ export function NoticeView({ notice, fresh = false }) {
   return html`
     <div class="notice error" role=${fresh ? ROLES.error : undefined}>
       <p class="notice-title"><span aria-hidden="true">⚠️</span> ${title}</p>
-      <p>${what} ${todo}</p>
+      <p>${what}</p>
+      ${todo && html`<p>${todo}</p>`}
       ${rest} ${told.length > 0 && html`<details><summary>${t("details")}</summary>${told}</details>`} ${links}
     </div>
   `;
