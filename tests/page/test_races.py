@@ -148,8 +148,8 @@ class TestSettings:
             page.page.get_by_role("button", name="取消").click()
             page.send("二")
             notice = page.turn.locator(".notice")
-            expect(notice).to_contain_text("服务器没有接受这个问题")
-            expect(notice).to_contain_text("The disk is full. Free some space.")
+            for words in ("服务器没有接受这个问题", "The disk is full.", "Free some space."):
+                expect(notice).to_contain_text(words)
 
 
 class TestDeletion:
