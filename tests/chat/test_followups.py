@@ -104,6 +104,10 @@ class TestByModel:
         query = "Query: Is throat cancer treatable? "
         assert await searched(CANCER, TREATABLE, query=Reply.text(query)) == [CANCER, "Is throat cancer treatable?"]
 
+    async def test_what_it_thought_first_is_left_out(self) -> None:
+        reply = Reply.text("<think>They mean the cancer.</think>\n\nIs throat cancer treatable?")
+        assert await searched(CANCER, TREATABLE, query=reply) == [CANCER, "Is throat cancer treatable?"]
+
     async def test_where_it_is_quite_another_both_are_and_what_they_find_is_one_list(self) -> None:
         async with Talk(Reply.text("right throat")) as talk:
             await talk.ask(CANCER)

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo import plugins
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
-from qiusuo.chat.followups import leans_on_what_was_said, resolve
+from qiusuo.chat.followups import resolve
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
@@ -171,9 +171,10 @@ class Chat:
         question, said = ask.question.strip(), list(memory.said.values())
         if ask.query and ask.query.strip():
             return ask.query.strip()[:MAX_QUERY_CHARS], False
-        if not self.settings.followups or not leans_on_what_was_said(question, said):
+        if not self.settings.followups:
             return question[:MAX_QUERY_CHARS], False
-        return resolve(question, said).query[:MAX_QUERY_CHARS], True
+        meant = resolve(question, said)
+        return meant.query[:MAX_QUERY_CHARS], meant.leans
 
     async def work(self, context: Context) -> None:
         """Do the work of a turn."""

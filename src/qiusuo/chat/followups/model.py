@@ -21,8 +21,10 @@ class Resolved:
         query: what to search for; the question as it was typed where it stands alone.
         changed: whether the query is another than the question.
         carried: what was taken from the conversation.
+        leans: whether the question cannot be understood without what was said before, be it resolved or not.
     """
 
     query: str
     changed: bool = False
     carried: tuple[str, ...] = ()
+    leans: bool = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from qiusuo.chat.followups import chinese, english
@@ -22,12 +23,13 @@ _CHARACTERS_OF_AN_ANSWER: Final = 200
 
 def resolve(question: str, before: Sequence[Exchange]) -> Resolved:
     """Return the query that a question stands for, after what was said before."""
-    return _understand(question, before)[1]
+    leaning, resolved = _understand(question, before)
+    return replace(resolved, leans=leaning not in {Leaning.ALONE, Leaning.COURTESY})
 
 
 def leans_on_what_was_said(question: str, before: Sequence[Exchange]) -> bool:
     """Tell whether a question cannot be understood without what was said before."""
-    return _understand(question, before)[0] not in {Leaning.ALONE, Leaning.COURTESY}
+    return resolve(question, before).leans
 
 
 def _understand(question: str, before: Sequence[Exchange]) -> tuple[Leaning, Resolved]:

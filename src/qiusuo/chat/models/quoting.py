@@ -1,14 +1,12 @@
 """Finds the sentences of numbered sources that answer a question best. Deterministic, no model, Chinese and English.
 
-Sentences are ranked as BM25 ranks documents: rare words of the question count most, long sentences least. Of sentences
-that say the same one is quoted, with the numbers of all their sources. A source whose details say how (an article of
-law) is quoted whole, with what has to be said of it. Where all are such their order stands: the engine that has the
-texts knows better than these few words which one answers.
+Sentences are ranked by ``qiusuo.passages``. Of those that say the same one is quoted, with the numbers of all their
+sources. A source whose details say how (an article of law) is quoted whole, with what has to be said of it. Where all
+are such their order stands: the engine that has the texts knows better than these few words which one answers.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,44 +27,17 @@ _MAX_CHARS: Final = 900
 _MAX_WHOLE_CHARS: Final = 2000
 _MAX_NAMED_CHARS: Final = 6000
 _SHORTEST: Final = 8
-_K1: Final = 1.2
-_B: Final = 0.6
-# What stands in the title is true of every sentence below it, so it counts less.
-_TITLE_WEIGHT: Final = 0.35
-_RANK_WEIGHT: Final = 0.04
 _KEPT_SHARE: Final = 0.4
 _ALIKE: Final = 0.7
-_CUT_OFF: Final = 0.6
-_NUMBER_BONUS: Final = 2.0
 _FIRST_SOURCES: Final = 3
 _SHORT_WORD: Final = 2
 
-_QUESTION_WORDS: Final = re.compile(
-    r"什么时候|什么|怎么样|怎么|怎样|如何|为什么|为何|哪些|哪个|哪里|哪年|哪|多少|多久|多长|多大|几时|几个|几|是否|是不是|能不能|有没有|"
-    r"谁|何时|何地|请问|请|吗|呢|么|最新|目前|现在"
-)
 _WANTS_NUMBER: Final = re.compile(
     r"多少|多久|多长|多大|多高|几|何时|什么时候|哪年|哪天|日期|期限|"
     r"\b(?:how (?:many|much|long|old|far|big|tall)|when|date|year|price|cost)\b",
     re.IGNORECASE,
 )
 _DIGIT: Final = re.compile(r"[0-9０-９]|[一二两三四五六七八九十百千万亿]+[个年月日天元倍成人次]")
-# Words that answers have where questions have others.
-_RELATED: Final = (
-    (re.compile(r"\b(?:how )?(?:tall|high)\b", re.IGNORECASE), "height elevation meters"),
-    (re.compile(r"\bhow (?:far|long)\b", re.IGNORECASE), "distance length duration"),
-    (re.compile(r"\bhow old\b", re.IGNORECASE), "age born founded"),
-    (re.compile(r"\bhow much\b", re.IGNORECASE), "price cost"),
-    (re.compile(r"\bwhen\b", re.IGNORECASE), "date released"),
-    (re.compile(r"\bwhere\b", re.IGNORECASE), "located"),
-    (re.compile(r"\bwho (?:won|wins)\b", re.IGNORECASE), "awarded winner"),
-    (re.compile("多高"), "高度 海拔"),
-    (re.compile("多少钱|多贵"), "价格 售价 费用"),
-    (re.compile("多久|多长时间"), "期限 时间"),
-    (re.compile("哪里|在哪"), "位于 地点"),
-    (re.compile("什么时候|何时|哪年|哪天"), "日期 时间"),
-    (re.compile("谁.{0,4}(?:获|得|拿|赢)"), "获得 获奖 得主"),
-)
 
 
 @dataclass(slots=True)
@@ -121,12 +92,7 @@ def best_quotes(
     candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
     if sources and all(source.whole for source in sources):
         return _first_whole(question, sources, candidates, all_named=all_named)
-    if any(source.whole for source in sources):
-        related = " ".join(words for asked, words in _RELATED if asked.search(question))
-        wanted = terms(fold(f"{_QUESTION_WORDS.sub(' ', question)} {related}"))
-        _rank(candidates, wanted, sources, numbers=bool(_WANTS_NUMBER.search(question)))
-    else:
-        _score(question, candidates, sources)
+    _score(question, candidates, sources)
     ranked = sorted(candidates, key=lambda quote: (-quote.score, quote.order))
     if not ranked or ranked[0].score <= 0:
         # Nothing in common, most often for another language: what the engine put first, from its beginning.
@@ -213,39 +179,17 @@ def _harmless(text: str) -> str:
     return " ".join(text.replace("[", "(").replace("]", ")").replace("`", "'").strip(" #>*-•|").split())
 
 
-def _rank(candidates: Sequence[Quote], wanted: set[str], sources: Sequence[Quotable], *, numbers: bool) -> None:
-    frequency = Counter(term for quote in candidates for term in quote.content & wanted)
-    titles = {source.number: terms(fold(source.source.title)) & wanted for source in sources}
-    places = {source.number: place for place, source in enumerate(sources)}
-    total = len(candidates)
-    rarity = {
-        term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5))
-        for term in wanted
-    }  # fmt: skip
-    average = sum(len(quote.content) for quote in candidates) / total if total else 1.0
-    for quote in candidates:
-        number = quote.numbers[0]
-        length = 1 - _B + _B * len(quote.content) / (average or 1)
-        own = sum(rarity[term] for term in quote.content & wanted) * (_K1 + 1) / (1 + _K1 * length)
-        above = sum(rarity[term] for term in titles[number] - quote.content)
-        told = numbers and bool(_DIGIT.search(quote.text))
-        # "Its height is 8,848 m" names its subject in the title alone.
-        quote.score = (own + _TITLE_WEIGHT * above) if own or told else 0.0
-        quote.score /= 1 + _RANK_WEIGHT * places[number]
-        if quote.text.endswith(("…", "...")):
-            quote.score *= _CUT_OFF
-        if told:
-            quote.score *= _NUMBER_BONUS
-
-
 def _score(question: str, candidates: Sequence[Quote], sources: Sequence[Quotable]) -> None:
     """Give each sentence its rank among all of them."""
     scores: dict[tuple[int, str], float] = {}
     for number, sentence, score in ranked_sentences(question, _texts(sources)):
         key = (number, _harmless(sentence))
         scores[key] = max(score, scores.get(key, 0.0))
+    whole = {source.number for source in sources if source.whole}
     for quote in candidates:
-        quote.score = scores.get((quote.numbers[0], quote.text), 0.0)
+        number = quote.numbers[0]
+        own = (score for (other, _), score in scores.items() if other == number)
+        quote.score = max(own, default=0.0) if number in whole else scores.get((number, quote.text), 0.0)
 
 
 def _texts(sources: Sequence[Quotable]) -> list[Text]:

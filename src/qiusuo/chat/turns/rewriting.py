@@ -19,6 +19,7 @@ from qiusuo.chat.followups import Exchange
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.thinking import ThinkFilter
 from qiusuo.citations.meaning.wording import fold, terms
 from qiusuo.errors import ModelError
 from qiusuo.words import Language
@@ -32,7 +33,6 @@ _LONGEST: Final = 200
 _READ: Final = 400
 _OWN_WORDS: Final = 0.6
 _ALIKE: Final = 0.5
-_THOUGHT: Final = re.compile(r".*</think>", re.DOTALL)
 _LABEL: Final = re.compile(r"^(?:search )?(?:query|查询|检索词|搜索词)\s*[:：]\s*", re.IGNORECASE)
 _QUOTES: Final = "\"'“”‘’「」`*<> "
 
@@ -77,6 +77,7 @@ def differ_much(one: str, other: str) -> bool:
 
 
 def _line_of(text: str) -> str:
-    lines = (line.strip() for line in _THOUGHT.sub("", text).splitlines())
-    first = next((line for line in lines if line), "")
+    thoughts = ThinkFilter()
+    spoken = thoughts.feed(text) + thoughts.finish()
+    first = next((line for line in map(str.strip, spoken.splitlines()) if line), "")
     return _LABEL.sub("", first.strip(_QUOTES)).strip(_QUOTES)
