@@ -351,6 +351,17 @@ class TestConfig:
                 headers = {**by_proxy, "Authorization": f"Bearer {token}"}
                 assert it.client.get("/api/chat/config", headers=headers).json()["operator"] is operator
 
+    def test_commands_are_typed_by_their_path_where_they_are_not_on_the_path(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with page() as it:
+            assert it.client.get("/api/chat/config").json()["program"] == "qiusuo"
+            monkeypatch.setenv("PATH", "/nowhere")
+            program = it.client.get("/api/chat/config").json()["program"]
+            assert program.endswith(("/qiusuo", " -m qiusuo"))
+            by_proxy = {"X-Forwarded-For": "203.0.113.9"}
+            assert it.client.get("/api/chat/config", headers=by_proxy).json()["program"] == ""
+
     def test_it_names_model_and_engine(self) -> None:
         with page() as it:
             config = it.client.get("/api/chat/config").json()

@@ -28,6 +28,7 @@ from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
+from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
 from qiusuo.models import SearchType
@@ -147,6 +148,7 @@ class ChatRoutes:
         statuses = await service.status()
         problem = None if taking_part else await service.disabled()
         in_use = _engine_in_use(taking_part, statuses)
+        operator = runs_the_server(request.scope, self.backend.settings.operators or ())
         return json_answer(
             {
                 "model": self.conversations.chat.model.info.to_dict(),
@@ -157,7 +159,8 @@ class ChatRoutes:
                 },
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
                 "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
-                "operator": runs_the_server(request.scope, self.backend.settings.operators or ()),
+                "operator": operator,
+                "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
             },

@@ -18,7 +18,7 @@ from rich.text import Text
 from qiusuo import __version__
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
-from qiusuo.commands import install_command
+from qiusuo.commands import install_command, typed
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, InvalidQuery, SearchError
 from qiusuo.text import visible
@@ -119,7 +119,7 @@ async def _answer_once(talk: Talk, question: str, words: ChatWords, err: Console
         with err.status(words("thinking")):
             await _follow(live, PlainOutput(err, words))
     if talk.saved and talk.info and not as_json:
-        err.print(Text(words("resume", id=talk.info.id), style="dim"))
+        err.print(Text(words("resume", command=typed(f"qiusuo chat --session {talk.info.id}")), style="dim"))
     return _code(live)
 
 
@@ -152,7 +152,8 @@ class Conversation:
         finally:
             warming.cancel()
         if self._talk.info:
-            hint = self._words("resume", id=self._talk.info.id) if self._talk.saved else self._words("resume_unsaved")
+            command = typed(f"qiusuo chat --session {self._talk.info.id}")
+            hint = self._words("resume", command=command) if self._talk.saved else self._words("resume_unsaved")
             self._console.print(Text(hint, style="dim"))
         return Exit.OK
 

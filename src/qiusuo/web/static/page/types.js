@@ -162,6 +162,7 @@
  * @property {EngineInfo[]} engines
  * @property {{zh: string[], en: string[]}} examples
  * @property {boolean} operator whether the reader runs the server: commands are for nobody else
+ * @property {string} program how our command is typed on the server; blank for who does not run it
  * @property {string} version
  * @property {{maxQuestion: number}} limits
  *

@@ -1,7 +1,7 @@
 /** Copying, confirmed: a text, a button that copies one, a command to take along. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { toast } from "../store.js";
+import { toast, useStore } from "../store.js";
 import { Icon } from "./icons.js";
 
 /** @param {string} text */
@@ -39,7 +39,9 @@ export function CopyButton({ text, label = t("copy") }) {
   `;
 }
 
-/** @param {{command: string}} props */
+/** A command as it must be typed on the server: ours by its path, where it is not on the PATH. @param {{command: string}} props */
 export function Command({ command }) {
-  return html`<p class="command"><code>${command}</code><${CopyButton} text=${command} /></p>`;
+  const program = useStore((state) => state.config?.program ?? "");
+  const typed = program ? command.replace(/^qiusuo(?= |$)/, () => program) : command;
+  return html`<p class="command"><code>${typed}</code><${CopyButton} text=${typed} /></p>`;
 }
