@@ -39,7 +39,7 @@ from qiusuo.testing import Answer, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.doctor_support import Canned
 from tests.support.printed_commands import printed_commands
-from tests.support.scripted_model import ScriptedModel
+from tests.support.scripted_model import Reply, ScriptedModel
 from tests.support.searxng_process import free_port
 from tests.support.terminal import PseudoTerminal
 
@@ -363,6 +363,22 @@ def test_redis(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
             assert time.monotonic() < deadline
     finally:
         machine.run(f"redis-cli -p {port} shutdown nosave")
+
+
+@runs("qiusuo chat --session {}")
+def test_a_conversation_goes_on(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedModel() as model:
+        model.add(Reply.text("Paris."), Reply.text("Two million."))
+        monkeypatch.setenv("QIUSUO_MODEL", "scripted")
+        monkeypatch.setenv("QIUSUO_MODEL_BASE_URL", model.base_url)
+        monkeypatch.setenv("QIUSUO_MODEL_API_KEY", model.key)
+        asked = subprocess.run(
+            ["/bin/sh", "-c", "qiusuo chat 'capital of France'"], capture_output=True, text=True, check=True
+        )
+        printed = re.search(r"qiusuo chat --session .*", asked.stderr)
+        assert printed, asked.stderr
+        machine.run(f"echo 'and its people' | {printed[0]}")
+        assert "Paris." in [message["content"] for message in model.requests[1].messages]
 
 
 @runs("qiusuo doctor", "qiusuo engines")
