@@ -1,8 +1,9 @@
 """What happens in one turn of a conversation, as typed events.
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
-``Status``, ``Round``, ``Sources``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end ``Check``,
-``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept of a turn.
+``Status``, ``Round``, ``Sources``, ``Reading``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end
+``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept
+of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -15,6 +16,7 @@ from typing import Any, ClassVar, Final
 
 from qiusuo.chat.event import Event, camel, plain
 from qiusuo.chat.notice import Notice, is_known
+from qiusuo.chat.page_reads import PageRead, PageState, Reading
 from qiusuo.models import Attempt
 from qiusuo.text import detect_language
 from qiusuo.words import Fact, Language, language_of, said
@@ -27,6 +29,9 @@ __all__ = [
     "Done",
     "Event",
     "Notice",
+    "PageRead",
+    "PageState",
+    "Reading",
     "Retraction",
     "Round",
     "RoundState",
@@ -160,7 +165,10 @@ class Round(Event):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A numbered source. ``card`` is what a page shows in the place of the snippet, where there is more to show."""
+    """A numbered source. ``card`` is what a page shows in the place of the snippet, where there is more to show.
+
+    ``passages`` are what the answer was given of a page that was read; ``weak``: it hardly touches the question.
+    """
 
     number: int
     title: str
@@ -171,6 +179,8 @@ class Source:
     published_at: str | None = None
     engines: tuple[str, ...] = ()
     page_read: bool = False
+    passages: tuple[str, ...] = ()
+    weak: bool = False
     card: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -257,6 +267,7 @@ class TurnRecord:
     finish: str = ""
     rounds: list[dict[str, Any]] = field(default_factory=list)
     sources: list[dict[str, Any]] = field(default_factory=list)
+    readings: list[dict[str, Any]] = field(default_factory=list)
     notices: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
     usage: dict[str, Any] | None = None
@@ -293,6 +304,8 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per
         case Sources():
             for source in event.sources:
                 _replace(record.sources, "number", source.to_dict())
+        case Reading():
+            _replace(record.readings, "number", _without_type(event, language))
         case Delta():
             record.answer += event.text
         case Retraction():
