@@ -8,9 +8,10 @@ from typing import Any, Self
 import pytest
 
 from qiusuo.chat.chat import Chat
+from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import Event, PageRead, PageState, Reading, Sources, TurnRecord, fold
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.sessions.session import ChatSettings, Depth, Memory, Mode
+from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions

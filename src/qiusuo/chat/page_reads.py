@@ -7,7 +7,8 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from qiusuo.chat.event import Event, camel, plain
-from qiusuo.words import Fact, Language
+from qiusuo.chat.notice import is_known
+from qiusuo.words import Fact, Language, said
 
 
 class PageState(StrEnum):
@@ -40,6 +41,14 @@ class PageRead:
         """Return the page in its JSON shape, what it has of words in a language."""
         data = {camel(each.name): plain(getattr(self, each.name)) for each in fields(self) if each.name != "fact"}
         return data | {"reason": self.why(language)} | (self.fact.to_dict() if self.fact else {})
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> PageRead:
+        """Rebuild a page from what was told of it."""
+        known = {each.name: data[camel(each.name)] for each in fields(cls) if each.name != "fact"}
+        fact = Fact.from_dict(data) if "code" in data else None
+        why = fact if fact and is_known(fact) else said(data.get("reason", "")) or None
+        return cls(**known | {"state": PageState(data["state"])}, fact=why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from qiusuo.chat.events import Notice, Round
+from qiusuo.chat.events import Notice, PageRead, Round
 from qiusuo.words import Language
 
 
 def told(data: dict[str, Any], language: Language) -> dict[str, Any]:
-    """Return the JSON of a record, a notice, a round or any other event with its words in a language.
+    """Return the JSON of a record, a notice, a round, a reading or any other event with its words in a language.
 
     What was kept without facts, or with codes that nobody knows any more, stays as it is.
     """
@@ -18,11 +18,16 @@ def told(data: dict[str, Any], language: Language) -> dict[str, Any]:
             return data | {
                 "notices": [told(each, language) for each in notices],
                 "rounds": [told(each, language) for each in rounds],
+                "readings": [told(each, language) for each in data.get("readings", ())],
             }
         case {"code": _, "level": _, "title": _}:
             return data | _without_type(Notice.from_dict(data).to_dict(language))
         case {"number": _, "kind": _, "attempts": _, "reason": _}:
             return data | _without_type(Round.from_dict(data).to_dict(language))
+        case {"number": _, "pages": list() as pages, "done": _}:
+            return data | {"pages": [told(each, language) for each in pages]}
+        case {"number": _, "state": _, "domain": _, "reason": _, "code": _}:
+            return data | PageRead.from_dict(data).told(language)
         case _:
             return data
 

@@ -117,6 +117,10 @@ def chat(
     engine: Annotated[
         str | None, typer.Option("--engine", "-e", help=about("chat_engine"), show_default="auto")
     ] = None,
+    depth: Annotated[
+        Literal["snippets", "auto", "read"] | None,
+        typer.Option("--depth", help=about("chat_depth"), show_default="QIUSUO_DEPTH"),
+    ] = None,
     session: Annotated[
         str | None,
         typer.Option("--session", "-s", help=about("chat_session"), show_default=False),
@@ -132,7 +136,7 @@ def chat(
     from qiusuo.cli.chat.command import ChatOptions, run_chat  # noqa: PLC0415 - loaded when used
 
     options = ChatOptions(
-        " ".join(question or ()), mode, search, model, engine, session, not no_save, as_json, language
+        " ".join(question or ()), mode, search, model, engine, session, not no_save, as_json, language, depth
     )
     raise typer.Exit(run_chat(options))
 

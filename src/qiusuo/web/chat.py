@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
+from qiusuo.chat.depth import usual_depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
@@ -159,6 +160,7 @@ class ChatRoutes:
                 },
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
                 "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
+                "depth": usual_depth(self.backend.settings).value,
                 "operator": operator,
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,

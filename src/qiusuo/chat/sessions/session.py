@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, Protocol
 
+from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.older import without_own_numbers
@@ -34,14 +35,6 @@ class Mode(StrEnum):
 
     CHAT = "chat"
     AGENT = "agent"
-
-
-class Depth(StrEnum):
-    """What an answer of chat mode rests on: the snippets of results, their pages, or what the question needs."""
-
-    SNIPPETS = "snippets"
-    AUTO = "auto"
-    READ = "read"
 
 
 class SwitchState(StrEnum):

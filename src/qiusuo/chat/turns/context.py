@@ -15,12 +15,13 @@ from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
+from qiusuo.chat.depth import Depth, usual_depth
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.models.vendors import EXTRACTIVE
-from qiusuo.chat.sessions.session import ChatSettings, Depth, Memory, new_id
+from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
 from qiusuo.chat.turns.answer import MessageText
 from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
@@ -140,7 +141,7 @@ class Context:
     @property
     def depth(self) -> Depth:
         """What the answer rests on."""
-        return self.ask.settings.depth or Depth(self.settings.depth)
+        return self.ask.settings.depth or usual_depth(self.settings)
 
     def heed_stop(self) -> None:
         """End the work here if the turn was stopped.

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import Stage
 from qiusuo.chat.page_reads import PageRead, PageState
-from qiusuo.chat.sessions.session import Depth
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.evidence import LEAST_CHARS, MOST_CHARS, Evidence, weigh
 from qiusuo.chat.turns.history import CHARS_PER_TOKEN

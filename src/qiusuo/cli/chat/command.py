@@ -49,12 +49,13 @@ class ChatOptions:
     save: bool = True
     as_json: bool = False
     language: str | None = None
+    depth: str | None = None
 
     def wish(self) -> Wish:
         """Return what is asked of the conversation."""
         from qiusuo.cli.chat.talk import Wish  # noqa: PLC0415 - needs the extra
 
-        return Wish(self.mode, self.search, self.engine, self.session, self.save, self.language)
+        return Wish(self.mode, self.search, self.engine, self.session, self.save, self.language, self.depth)
 
 
 def run_chat(options: ChatOptions) -> int:

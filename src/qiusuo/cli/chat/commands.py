@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from qiusuo.chat.depth import Depth
 from qiusuo.chat.sessions.session import Mode, SessionInfo
 from qiusuo.cli.chat.lines import safe, settings_line, support_of
 from qiusuo.cli.chat.talk import Talk, find_session
@@ -51,6 +52,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
         Command("sources"),
         Command("model", "[NAME]"),
         Command("engine", "[NAME|auto]"),
+        Command("depth", "[snippets|auto|read]", tuple(Depth)),
         Command("new"),
         Command("sessions"),
         Command("open", "ID"),
@@ -81,6 +83,7 @@ class Commands:
             "sources": self._sources,
             "model": self._model,
             "engine": self._engine,
+            "depth": self._depth,
             "new": self._new,
             "sessions": self._sessions,
             "open": self._open,
@@ -164,6 +167,16 @@ class Commands:
             self._say(self._words("engine_missing", name=argument, reason=visible(told.what)), "yellow")
             for line in advice_lines(told.fix, problem.commands):
                 self._say(f"  {visible(line)}", "yellow")
+
+    async def _depth(self, argument: str) -> None:
+        if argument not in list(Depth):
+            if argument:
+                self._usage("depth")
+            else:
+                self._say(self._words(f"depth_{self._talk.depth.value}"), "green")
+            return
+        await self._talk.change({"depth": argument})
+        self._now()
 
     def _usable_engines(self) -> list[str]:
         usable = [name for name, problem in self._talk.service.engine_problems().items() if problem is None]

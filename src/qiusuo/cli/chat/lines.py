@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from qiusuo.chat.events import Check, Notice, Round, RoundState, Stage, Status, Usage
+from qiusuo.chat.events import Check, Notice, PageState, Reading, Round, RoundState, Stage, Status, Usage
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.citations.linking.references import LINK
 from qiusuo.cli.chat.words import ChatWords
@@ -32,6 +32,8 @@ def settings_line(settings: ChatSettings, engine: str, words: ChatWords) -> str:
     parts = [words(f"mode_{settings.mode.value}"), words(f"switch_{settings.switch.value}")]
     if settings.switch.value != "off":
         parts.append(words("engine_is", name=engine if settings.engine else engine or words("engine_auto")))
+    if settings.depth and settings.switch.value == "on":
+        parts.append(words(f"depth_{settings.depth.value}"))
     return " · ".join(parts)
 
 
@@ -44,7 +46,8 @@ def status_line(status: Status | None, engine: str, words: ChatWords) -> str:
         case Stage.SEARCHING:
             return words("searching_with" if engine else "searching_for", engine=engine, what=what)
         case Stage.READING:
-            return words("reading", what=what)
+            # A number of pages, or the address of one.
+            return words("reading_pages", count=int(what)) if what.isdecimal() else words("reading", what=what)
         case Stage.ANSWERING:
             return words("answering")
         case _:
@@ -72,6 +75,16 @@ def round_line(event: Round, words: ChatWords) -> str:
     why = event.why(words.language)
     reason = f" — {visible(why)}" if event.state is RoundState.FAILED and why else ""
     return f"{MARKS[event.state]} {' · '.join(parts)} " + (query if page else f"“{query}”") + reason
+
+
+def reading_line(event: Reading, words: ChatWords) -> str:
+    """Say which pages were read, used or not, and which could not be: ``✓ 读了 3 个网页 · 用到 [1] [3] · …``."""
+    read = [page for page in event.pages if page.state in {PageState.USED, PageState.UNUSED}]
+    used = " ".join(f"[{page.number}]" for page in event.pages if page.state is PageState.USED)
+    parts = [words("pages_read", count=len(read)), words("pages_used", numbers=used) if used else ""]
+    failed = [page for page in event.pages if page.state is PageState.FAILED]
+    parts += [f"[{page.number}] {visible(page.domain)}: {visible(page.why(words.language))}" for page in failed]
+    return f"{'✓' if read else '✗'} {' · '.join(filter(None, parts))}"
 
 
 def notice_lines(event: Notice, words: ChatWords) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from qiusuo.chat.events import Check, Done, Event, Notice, Round, RoundState, TurnState
-from qiusuo.cli.chat.lines import check_lines, notice_lines, round_line, safe
+from qiusuo.chat.events import Check, Done, Event, Notice, Reading, Round, RoundState, TurnState
+from qiusuo.cli.chat.lines import check_lines, notice_lines, reading_line, round_line, safe
 from qiusuo.cli.chat.words import ChatWords
 from qiusuo.words import Language
 
@@ -34,6 +34,8 @@ class PlainOutput:
         match event:
             case Round() if event.state is not RoundState.RUNNING:
                 self._say(round_line(event, self._words))
+            case Reading() if event.done:
+                self._say(reading_line(event, self._words))
             case Notice():
                 for line in notice_lines(event, self._words):
                     self._say(line)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from qiusuo.chat.chat import Chat
+from qiusuo.chat.depth import Depth, usual_depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
@@ -40,11 +41,12 @@ class Wish:
     session: str | None = None
     save: bool = True
     language: str | None = None
+    depth: str | None = None
 
     @property
     def changes(self) -> dict[str, Any]:
         """The settings to change, as the page sends them."""
-        values: dict[str, Any] = {"mode": self.mode, "search": self.search, "engine": self.engine}
+        values: dict[str, Any] = {"mode": self.mode, "search": self.search, "engine": self.engine, "depth": self.depth}
         given = {name: value for name, value in values.items() if value is not None}
         if given.get("engine") == "auto":
             given["engine"] = None
@@ -84,6 +86,11 @@ class Talk:
     def settings(self) -> ChatSettings:
         """The settings as they were last seen."""
         return self.info.settings if self.info else self._draft
+
+    @property
+    def depth(self) -> Depth:
+        """What answers rest on."""
+        return self.settings.depth or usual_depth(self._model_settings)
 
     async def change(self, values: dict[str, Any]) -> None:
         """Change settings, by the same rules and in the same place as the page does.

@@ -21,6 +21,7 @@ from qiusuo.chat.events import (
     Done,
     Event,
     Notice,
+    Reading,
     Retraction,
     Round,
     RoundState,
@@ -32,6 +33,7 @@ from qiusuo.chat.events import (
 from qiusuo.cli.chat.lines import (
     check_lines,
     notice_lines,
+    reading_line,
     round_line,
     safe,
     status_line,
@@ -117,6 +119,11 @@ class ChatView:
                 self._take_back(event)
             case Round() if event.state is not RoundState.RUNNING:
                 self._line(round_line(event, self._words), _ROUND_STYLES.get(event.state, ""))
+            case Reading() if event.done:
+                self._line(
+                    reading_line(event, self._words),
+                    "green" if any(page.fact is None for page in event.pages) else "red",
+                )
             case Notice():
                 for line in notice_lines(event, self._words):
                     self._line(line, _NOTICE_STYLES.get(event.level, "dim"))

@@ -24,6 +24,7 @@ export function newTurn(id, question, more = {}) {
     finish: "",
     rounds: [],
     sources: [],
+    readings: [],
     notices: [],
     check: null,
     usage: null,
@@ -52,6 +53,9 @@ export function fold(turn, event) {
       break;
     case "sources":
       for (const source of rest.sources) turn.sources = replaced(turn.sources, source);
+      break;
+    case "reading":
+      turn.readings = replaced(turn.readings ?? [], rest);
       break;
     case "delta":
       turn.answer += rest.text;

@@ -11,6 +11,7 @@
  * @property {boolean} search the switch as the user left it
  * @property {string | null} engine null: the usual order
  * @property {number} results
+ * @property {"snippets" | "auto" | "read" | null} [depth] null: the server's own
  * @property {"on" | "off" | "disabled"} switch how the switch must look
  * @property {string} [note]
  *
@@ -86,8 +87,26 @@
  * @property {string | null} publishedAt
  * @property {string[]} engines
  * @property {boolean} pageRead
+ * @property {string[]} [passages] what the answer was given of the page
+ * @property {boolean} [weak] it hardly touches the question
  * @property {Card | null} [card]
  * @property {Law | null} [law] in the place of a card, in older conversations
+ *
+ * @typedef {object} PageRead
+ * @property {number} number that of its source
+ * @property {string} url
+ * @property {string} domain
+ * @property {string} title
+ * @property {"reading" | "used" | "unused" | "failed"} state
+ * @property {number} ms
+ * @property {boolean} cached
+ * @property {string} reason why it could not be read
+ *
+ * @typedef {object} Reading pages that are read side by side
+ * @property {number} number
+ * @property {PageRead[]} pages
+ * @property {boolean} done
+ * @property {number} ms
  *
  * @typedef {object} Notice
  * @property {string} code
@@ -139,6 +158,7 @@
  * @property {string} finish
  * @property {Round[]} rounds
  * @property {Source[]} sources
+ * @property {Reading[]} [readings] absent in older conversations
  * @property {Notice[]} notices
  * @property {Check | null} check
  * @property {Usage | null} usage
@@ -160,6 +180,7 @@
  * @property {{name: string, label: string, kind: "remote" | "local" | "extractive", nativeSearch: boolean}} model
  * @property {{available: boolean, engine: {name: string, label: string, web: boolean} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines
+ * @property {"snippets" | "auto" | "read"} depth what answers rest on where a conversation does not say
  * @property {{zh: string[], en: string[]}} examples
  * @property {boolean} operator whether the reader runs the server: commands are for nobody else
  * @property {string} program how our command is typed on the server; blank for who does not run it

@@ -30,6 +30,8 @@ const RoundRow = memo(
   /** @param {{round: Round, named: boolean, ended: TurnState, again: string}} props `again`: the turn to ask anew */
   ({ round, named, ended, again }) => {
     const [open, setOpen] = useState(false);
+    const [editing, setEditing] = useState(false);
+    const editable = again && round.kind === "web_search";
     const left = ended === "stopped" ? "stopped" : ended === "running" ? "running" : "failed";
     const state = round.state === "running" ? left : round.state;
     return html`
@@ -40,6 +42,10 @@ const RoundRow = memo(
             ${named && html`<b>${t("round", { number: round.number })}</b> · `}${outcome(round, state)}
           </span>
           <q class="round-query" title=${round.query}>${round.query}</q>
+          ${editable &&
+          html`<button type="button" class="quiet edit-query" aria-label=${t("queryWords")} title=${t("queryWords")} aria-expanded=${editing ? "true" : "false"} onClick=${() => setEditing(!editing)}>
+            <${Icon} name="edit" />
+          </button>`}
           ${state === "running" && html`<${Elapsed} since=${round.since ?? Date.now()} />`}
           ${state !== "running" &&
           html`<button type="button" class="quiet why" aria-label=${t("why")} aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>
@@ -47,7 +53,7 @@ const RoundRow = memo(
           </button>`}
         </div>
         ${open && html`<${Receipt} round=${round} />`}
-        ${open && again && round.kind === "web_search" && html`<${QueryForm} query=${round.query} turn=${again} />`}
+        ${editable && editing && html`<${QueryForm} query=${round.query} turn=${again} />`}
       </li>
     `;
   },

@@ -137,8 +137,29 @@ export function MoreSettings() {
           ${[1, 2, 3, 4, 5].map((count) => html`<option key=${count} value=${String(count)}>${count}</option>`)}
         </select>
       </label>
+      <label class="field">
+        <span>${t("depth")}</span>
+        <select
+          value=${settings.depth ?? ""}
+          onChange=${(/** @type {{currentTarget: HTMLSelectElement}} */ { currentTarget }) => {
+            const depth = /** @type {Settings["depth"]} */ (currentTarget.value || null);
+            changeSettings({ depth }, t("saidDepth", { depth: depthName(depth, config) }));
+          }}
+        >
+          <option value="">${depthName(null, config)}</option>
+          ${DEPTHS.map((depth) => html`<option key=${depth} value=${depth}>${depthName(depth, config)}</option>`)}
+        </select>
+      </label>
     </details>
   `;
+}
+
+const DEPTHS = /** @type {const} */ (["snippets", "auto", "read"]);
+
+/** @param {Settings["depth"]} depth @param {Config} config @returns {string} */
+function depthName(depth, config) {
+  const names = { snippets: t("depthSnippets"), auto: t("depthAuto"), read: t("depthRead") };
+  return depth ? names[depth] : t("depthUsual", { depth: names[config.depth] });
 }
 
 /** @param {string} state */

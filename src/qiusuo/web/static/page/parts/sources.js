@@ -60,9 +60,11 @@ const SourceCard = memo(
           ${safe ? source.domain : t("unsafe")}${source.publishedAt &&
           html` · <span class="whole">${formatDay(source.publishedAt)}</span>`}${source.pageRead
             ? html` <span class="chip">${t("pageWasRead")}</span>`
-            : ""}
+            : ""}${source.weak ? html` <span class="chip weak">${t("weakMatch")}</span>` : ""}
         </p>
-        <p class="card-words">${source.snippet}</p>
+        ${source.passages?.length
+          ? source.passages.map((passage, at) => html`<blockquote key=${at} class="card-passage">${passage}</blockquote>`)
+          : html`<p class="card-words">${source.snippet}</p>`}
       </li>
     `;
   },

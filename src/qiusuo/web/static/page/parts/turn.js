@@ -7,6 +7,7 @@ import { CopyButton } from "./copy.js";
 import { Icon } from "./icons.js";
 import { NoticeView } from "./notice.js";
 import { Question } from "./question.js";
+import { Readings } from "./reading.js";
 import { References } from "./references.js";
 import { Rounds } from "./rounds.js";
 import { Sources } from "./sources.js";
@@ -22,6 +23,7 @@ export const TurnView = memo(
       <article class=${running ? "turn running" : "turn"} aria-labelledby=${titleId} data-turn=${turn.id}>
         <${Question} turn=${turn} titleId=${titleId} later=${later} busy=${busy} />
         <${Rounds} turn=${turn} editable=${later === 0 && !busy && turn.mode === "chat"} />
+        <${Readings} readings=${turn.readings ?? []} ended=${turn.state} />
         ${turn.notices.map((notice, at) => html`<${NoticeView} key=${at} notice=${notice} fresh=${running} />`)}
         ${running && html`<${StatusLine} turn=${turn} />`}
         ${(turn.answer || !running) && html`<${Answer} turn=${turn} />`}
@@ -35,7 +37,8 @@ export const TurnView = memo(
 function StatusLine({ turn }) {
   if (turn.answer) return null;
   const searching = turn.rounds.some((round) => round.state === "running");
-  if (searching) return null; // its row tells
+  const reading = turn.stage === "reading" && turn.readings?.some((each) => !each.done);
+  if (searching || reading) return null; // its row tells
   return html`
     <p class="status"><span class="pulse" aria-hidden="true"></span>${turn.stage ? t(turn.stage) : t("waiting")}…</p>
   `;
