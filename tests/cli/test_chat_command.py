@@ -54,6 +54,7 @@ class ChatTerminal:
             "QIUSUO_MODEL_BASE_URL": self.model.base_url,
             "QIUSUO_MODEL_API_KEY": self.model.key,
             "QIUSUO_LANG": "zh",
+            "QIUSUO_DEPTH": "snippets",
         }
 
     def _environment(self, changes: dict[str, str | None]) -> dict[str, str]:

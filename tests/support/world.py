@@ -41,7 +41,7 @@ class World:
             KINDS[name][0].from_options(EngineOptions(api_key=server.key, base_url=server.base_url), http)
             for name, server in self.servers.items()
         ]
-        self.service = SearchService(engines, Settings.load(**settings), http=http)
+        self.service = SearchService(engines, Settings.load(**{"depth": "snippets", **settings}), http=http)
 
     def __getitem__(self, name: str) -> ProviderServer:
         return self.servers[name]

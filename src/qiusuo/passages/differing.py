@@ -13,7 +13,7 @@ from typing import Final
 from qiusuo.passages.covering import sentences_covering
 from qiusuo.passages.picking import Passage
 from qiusuo.passages.question import Question, read_question
-from qiusuo.passages.reading import plain_forms
+from qiusuo.passages.reading import plain_forms, same_length_fold
 from qiusuo.passages.values import Value, agree, rival, values
 
 # Sentences that cover less of the question than this, or than this share of what the best one does, are left aside.
@@ -81,9 +81,11 @@ def differences(question: str, passages: Iterable[Passage]) -> list[Difference]:
 
 def _sources(question: Question, passages: Iterable[Passage]) -> list[_Source]:
     texts: dict[int, list[str]] = {}
+    heads: dict[int, str] = {}
     covering: dict[int, list[tuple[float, str]]] = {}
     for passage in passages:
         texts.setdefault(passage.number, []).append(passage.text)
+        heads[passage.number] = f"{heads.get(passage.number, '')} {passage.title} {passage.heading}"
         covering.setdefault(passage.number, []).extend(sentences_covering(question, passage))
     best = max((share for found in covering.values() for share, _ in found), default=0.0)
     sources = []
@@ -96,10 +98,16 @@ def _sources(question: Question, passages: Iterable[Passage]) -> list[_Source]:
             for value in values(question, plain_forms(sentence), near=math.inf if share >= _WELL else _NEAR)
         ]
         text = plain_forms("\n".join(texts[number]))
-        if good:
+        if good and _is_about(question, heads[number], text):
             sentences = [sentence for _, sentence in good]
             sources.append(_Source(number, sentences, told, text.lower(), values(question, text)))
     return sources[:_MOST_SOURCES]
+
+
+def _is_about(question: Question, heads: str, text: str) -> bool:
+    """Tell whether a source that has a title is about what the question names: of another tower it tells nothing."""
+    known = same_length_fold(f"{heads} {text}")
+    return not heads.strip() or all(name in known for name in question.names)
 
 
 def _in_values(question: Question, one: _Source, other: _Source) -> Difference | None:

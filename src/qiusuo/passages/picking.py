@@ -93,6 +93,8 @@ class _Choice:
         if self._add(candidate, key) and first and self._budget >= _ENOUGH_ROOM:
             for near in range(max(index - 1, 0), min(index + 2, len(page.spans))):
                 sentence = page.sentence(near)
+                if near in page.headings or page.heading_of[near] != page.heading_of[index]:
+                    continue  # another section
                 if len(sentence) <= _LONGEST_NEIGHBOUR and _key(sentence) not in self._taken:
                     self._add(Candidate(page, near, 0.0), _key(sentence))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -73,8 +73,7 @@ def numbered_sources(
     found = [_numbered(number, item, snippet_length) for number, item in zip(shown, items, strict=False)]
     read = passages or {}
     return [
-        replace(source, text="\n".join(map(neutral, read[source.number]))) if read.get(source.number) else source
-        for source in found
+        replace(source, text=_lines(read[source.number])) if read.get(source.number) else source for source in found
     ]
 
 
@@ -144,6 +143,10 @@ def _numbered(number: int, item: SearchResultItem, snippet_length: int | None) -
         snippet = truncate(snippet, snippet_length)
     date = neutral(item.published_at) if item.published_at else ""
     return NumberedSource(number, neutral(item.title), one_line(item.url), snippet, date, item.details)
+
+
+def _lines(passages: Iterable[str]) -> str:
+    return "\n".join(neutral(line) for passage in passages for line in passage.splitlines())
 
 
 def _entry(source: NumberedSource) -> str:

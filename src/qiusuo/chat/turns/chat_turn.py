@@ -15,7 +15,7 @@ from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, finish_of
-from qiusuo.chat.turns.evidence import Evidence, weak_among
+from qiusuo.chat.turns.evidence import Evidence, body, weak_among
 from qiusuo.chat.turns.history import remember
 from qiusuo.chat.turns.injecting import WHOLE_CHARS, fitting, room_left, with_passages
 from qiusuo.chat.turns.notices import differing, notice, reason_of, search_notice
@@ -63,7 +63,7 @@ async def search_for(context: Context) -> Found | SearchError:
         shown = tuple(item for item in its_own.results if item.url in places)
         context.journal.end_round(number, _TOOL, replace(its_own, results=shown), [places[item.url] for item in shown])
     evidence = await gather(context, response, numbers, tokens=room_left(context, response, numbers))
-    read = {number: [one.text for one in evidence.of(number)] for number in context.pages} if evidence else {}
+    read = {number: [body(one) for one in evidence.of(number)] for number in context.pages} if evidence else {}
     # Sentences are quoted out of these: none shall end in the middle of a word.
     context.material.found(numbered_sources(response.results, numbers, snippet_length=WHOLE_CHARS, passages=read))
     _tell_remarks(context, response)

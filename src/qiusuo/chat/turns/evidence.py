@@ -12,18 +12,23 @@ from qiusuo.passages import ANSWERS_FROM, WEAK_BELOW, Difference, Passage, Text,
 MOST_CHARS: Final = 6000
 """Characters of all passages together, where the model has room for them."""
 LEAST_CHARS: Final = 300
+# A snippet that names the thing and some number covers much of a question without answering it.
+_AMPLE: Final = 0.75
+# Passages that rank lower than this share of the best one only take room.
+_KEPT_SHARE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Passages by the number of their source, the best one first, and what follows from them.
 
-    ``covered``: they answer the question. ``weak``: sources that hardly touch it. ``differences``: where two sources
-    say different things of what is asked.
+    ``covered``: they answer the question; ``amply``: so well that nothing else need be read. ``weak``: sources that
+    hardly touch it. ``differences``: where two sources say different things of what is asked.
     """
 
     passages: Mapping[int, tuple[Passage, ...]] = field(default_factory=dict)
     covered: bool = False
+    amply: bool = False
     weak: frozenset[int] = frozenset()
     differences: tuple[Difference, ...] = ()
 
@@ -32,9 +37,18 @@ class Evidence:
         return self.passages.get(number, ())
 
 
+def body(passage: Passage) -> str:
+    """Return the sentences of a passage without the headings and the title that stand among them, a line each."""
+    above = {heading.strip("# ").lower() for heading in (passage.heading, passage.title)}
+    lines = (line.strip() for line in passage.text.splitlines())
+    return "\n".join(line for line in lines if line and line[0] != "#" and line.lower() not in above) or passage.text
+
+
 def weigh(question: str, texts: Sequence[Text], budget: int = MOST_CHARS) -> Evidence:
     """Say what texts have on a question. Long pages take a while: call it in a thread."""
-    passages = pick(question, texts, budget)
+    found = pick(question, texts, budget)
+    best = max((passage.score for passage in found), default=0.0)
+    passages = [passage for passage in found if passage.score >= _KEPT_SHARE * best]
     share = coverage(question, passages)
     covered = share >= ANSWERS_FROM
     by_source: dict[int, list[Passage]] = {}
@@ -43,6 +57,7 @@ def weigh(question: str, texts: Sequence[Text], budget: int = MOST_CHARS) -> Evi
     return Evidence(
         {number: tuple(found) for number, found in by_source.items()},
         covered,
+        share >= _AMPLE,
         weak_among(question, texts, by_source),
         tuple(differences(question, passages)) if covered else (),
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.evidence import Evidence
+from qiusuo.chat.turns.evidence import Evidence, body
 from qiusuo.chat.turns.history import estimate_tokens
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.passages import Passage
@@ -65,8 +65,8 @@ def _budget(context: Context) -> int:
 
 def _told(passage: Passage) -> str:
     """Return a passage with the heading above it, as a model is shown it."""
-    heading = passage.heading.strip("# ")
-    return f"{heading}: {passage.text}" if heading and heading not in passage.text else passage.text
+    heading, text = passage.heading.strip("# "), body(passage)
+    return f"{heading}: {text}" if heading and heading not in (passage.title, text) else text
 
 
 def _injected(

@@ -12,7 +12,7 @@ from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import Stage
 from qiusuo.chat.page_reads import PageRead, PageState
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.evidence import LEAST_CHARS, MOST_CHARS, Evidence, weigh
+from qiusuo.chat.turns.evidence import LEAST_CHARS, MOST_CHARS, Evidence, body, weigh
 from qiusuo.chat.turns.history import CHARS_PER_TOKEN
 from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.errors import SearchError
@@ -110,12 +110,12 @@ async def gather(context: Context, response: SearchResponse, numbers: Sequence[i
 def _wants_pages(context: Context, evidence: Evidence) -> bool:
     if context.depth is Depth.SNIPPETS or not can_read():
         return False
-    return context.depth is Depth.READ or not evidence.covered or asks_for_much(context.query)
+    return context.depth is Depth.READ or not evidence.amply or asks_for_much(context.query)
 
 
 def _tell(context: Context, evidence: Evidence, read: Collection[int]) -> None:
     """Show on the cards what is used of each source, and which ones hardly touch the question."""
-    passages = {number: tuple(one.text for one in evidence.of(number)) for number in read}
+    passages = {number: tuple(body(one) for one in evidence.of(number)) for number in read}
     context.journal.weighed(passages, evidence.weak)
 
 
