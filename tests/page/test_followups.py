@@ -27,6 +27,7 @@ def test_what_was_searched_for_is_shown_and_can_be_put_better(chromium: Browser,
         expect(line.locator(".round-query")).to_have_text(QUERY)
         line.locator(".why").click()
         expect(line.locator(".receipt")).to_contain_text(f"你问的是：{SECOND}")
+        line.get_by_role("button", name="搜索的词").click()
         words = line.get_by_role("textbox", name="搜索的词")
         expect(words).to_have_value(QUERY)
         words.fill("西安 明天 降水概率")

@@ -15,8 +15,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Playwright, Route, ViewportSize, expect
 from playwright.sync_api import Error as PlaywrightError
 
+from qiusuo.chat.models.opening import open_model
+from qiusuo.chat.models.port import Model
 from qiusuo.chat.sessions.session import StoreLimits
 from qiusuo.chat.sessions.store import open_store
+from qiusuo.config import Settings
 from qiusuo.testing import ProviderServer
 from qiusuo.web.chat import chat_extension
 from tests.support.chat_world import scripted
@@ -96,6 +99,7 @@ class PageWorld:
         engines: Sequence[str] = ("searxng",),
         store: Path | None = None,
         limits: StoreLimits | None = None,
+        without_model: bool = False,
         **settings: Any,
     ) -> None:
         self._stack = ExitStack()
@@ -104,10 +108,11 @@ class PageWorld:
         self._settings = {"rate_limit": 0, "hedge_delay": 0, "cache_ttl": 0, **settings}
         self._store = f"sqlite:///{store}" if store else ":memory:"
         self._limits = limits
+        self._without_model = without_model
         self._open()
 
     def _open(self, port: int = 0) -> None:
-        chat = chat_extension(scripted(self.model), open_store(self._store, limits=self._limits))
+        chat = chat_extension(self._answering(), open_store(self._store, limits=self._limits))
         self.server = WebServer.over(*self._engines, extensions=[chat], **self._settings)
         if port:
             self.server._listener.close()
@@ -116,6 +121,9 @@ class PageWorld:
             self.server.client = httpx.Client(base_url=self.server.url, timeout=20, trust_env=False)
         if "searxng" in self._engines:
             show(self.engine())
+
+    def _answering(self) -> Model:
+        return open_model(Settings.load(model="extractive")) if self._without_model else scripted(self.model)
 
     @property
     def url(self) -> str:

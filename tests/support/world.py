@@ -18,12 +18,14 @@ from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.exa import Exa
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.tavily import Tavily
+from tests.support.small_web import SmallWeb
 
 KINDS: dict[str, tuple[type[HttpEngine], type[Provider]]] = {
     "tavily": (TavilyEngine, Tavily),
     "brave": (BraveEngine, Brave),
     "exa": (ExaEngine, Exa),
     "searxng": (SearxngEngine, Searxng),
+    "small": (SearxngEngine, SmallWeb),
 }
 
 
@@ -36,6 +38,8 @@ class World:
     def __init__(self, *names: str, **settings: Any) -> None:
         self._stack = ExitStack()
         self.servers = {name: self._stack.enter_context(ProviderServer(KINDS[name][1]())) for name in names}
+        if "small" in self.servers:  # its pages may be read
+            settings = {"read_private": (place_of(self.servers["small"]),), "depth": "auto", **settings}
         http = HttpClient()
         engines: list[SearchEngine] = [
             KINDS[name][0].from_options(EngineOptions(api_key=server.key, base_url=server.base_url), http)
@@ -62,3 +66,8 @@ class World:
     async def __aexit__(self, *_exc: object) -> None:
         await self.service.aclose()
         self._stack.close()
+
+
+def place_of(server: ProviderServer) -> str:
+    """Return where a server is, as the settings name a place whose pages may be read."""
+    return server.base_url.removeprefix("http://").rstrip("/")

@@ -65,7 +65,7 @@ function PageRow({ page }) {
   const words = { reading: t("stopped"), used: t("pageUsed"), unused: t("pageUnused"), failed: t("pageReadFailed") };
   return html`
     <li>
-      <b>[${page.number}] ${page.domain}</b> <span class=${page.state}>${words[page.state]}</span>
+      <b>[${page.number}] ${page.title || page.domain}</b> <span class="ms">${page.domain}</span> <span class=${page.state}>${words[page.state]}</span>
       ${page.cached && html` <span class="ms">${t("cached")}</span>`}
       ${page.reason && html`<span class="told">${page.reason}</span>`}
     </li>

@@ -1,0 +1,33 @@
+"""Conversations in a terminal over a small web, without a model: follow-ups find the right pages, which are read."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from qiusuo.testing import ProviderServer
+from tests.support import conversations
+from tests.support.chat_terminal import ChatTerminal
+from tests.support.small_web import SmallWeb
+from tests.support.world import place_of
+
+pytestmark = pytest.mark.programs
+
+
+@pytest.mark.parametrize("said", [conversations.CHINESE, conversations.ENGLISH], ids=["chinese", "english"])
+def test_a_conversation_of_five_turns(said: tuple[tuple[str, str], ...], tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        web = stack.enter_context(ProviderServer(SmallWeb()))
+        own = {"SEARXNG_URL": web.base_url, "QIUSUO_READ_PRIVATE": place_of(web)}
+        screen = ChatTerminal(stack, tmp_path).screen("--search", **own, QIUSUO_MODEL="extractive", QIUSUO_DEPTH=None)
+        screen.wait_for("› ")
+        for question, expected in said:
+            screen.enter(question)
+            screen.wait_for(expected)
+        screen.enter("/depth")
+        screen.wait_for("需要时读网页")
+        screen.enter("/depth snippets")
+        screen.wait_for("只用摘要")
+        assert "Traceback" not in screen.text
