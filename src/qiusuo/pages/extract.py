@@ -20,6 +20,7 @@ from lxml.html import HtmlElement
 
 from qiusuo.models import domain_of
 from qiusuo.pages.markup import (
+    MAX_DOCUMENT_CHARS,
     MAX_SCANNED_LINKS,
     absolute,
     bounded,
@@ -75,10 +76,15 @@ class Extracted:
     cut: bool = False
 
 
-def extract(document: str, content_type: str, url: str, *, max_links: int = MAX_LINKS) -> Extracted:
-    """Read ``document``, which came from ``url`` (links are made absolute against it)."""
+def extract(
+    document: str, content_type: str, url: str, *, max_links: int = MAX_LINKS, most: int = MAX_DOCUMENT_CHARS
+) -> Extracted:
+    """Read ``document``, which came from ``url`` (links are made absolute against it).
+
+    Of HTML ``most`` characters are taken apart, scripts not counted.
+    """
     if content_type in _HTML or (content_type.endswith("xml") and "<html" in document[:1000].lower()):
-        found = _from_html(document, url, max_links)
+        found = _from_html(document, url, max_links, most)
     elif content_type in _JSON or content_type.endswith("+json"):
         found = Extracted(text=_readable_json(document))
     elif content_type.endswith("xml"):
@@ -91,8 +97,8 @@ def extract(document: str, content_type: str, url: str, *, max_links: int = MAX_
     return replace(found, text=text, language=_language(found.language, text))
 
 
-def _from_html(document: str, url: str, max_links: int) -> Extracted:
-    document, cut = bounded(document)
+def _from_html(document: str, url: str, max_links: int, most: int) -> Extracted:
+    document, cut = bounded(document, most)
     tree = parse_html(document)
     if tree is None:
         return Extracted()

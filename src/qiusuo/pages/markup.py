@@ -64,7 +64,7 @@ def one_line(text: object, limit: int) -> str:
     return clean(visible(text), limit) if isinstance(text, str) else ""
 
 
-def bounded(document: str) -> tuple[str, bool]:
+def bounded(document: str, most: int = MAX_DOCUMENT_CHARS) -> tuple[str, bool]:
     """Return the part of an HTML document that is small enough to be taken apart, and whether something was cut off.
 
     Time and memory go with the number of tags. Scripts and styles go first, as they are half of many pages; facts for
@@ -72,7 +72,7 @@ def bounded(document: str) -> tuple[str, bool]:
     """
     document = "".join(_without_code(document))
     last = next(islice(_TAG_START.finditer(document), MAX_TAGS, None), None)
-    end = min(last.start() if last else len(document), MAX_DOCUMENT_CHARS)
+    end = min(last.start() if last else len(document), most)
     return document[:end], end < len(document)
 
 

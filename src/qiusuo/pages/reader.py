@@ -22,6 +22,10 @@ MAX_CHARS: Final = 20_000
 MAX_LINKS: Final = 100
 EXTRACTION_TIMEOUT: Final = 10.0
 EXTRACTION_THREADS: Final = 4
+QUICK_THREADS: Final = 2
+# Characters of HTML that are taken apart: all that a page may have, or what takes a third of a second.
+_ALL: Final = 3_000_000
+_QUICK: Final = 500_000
 _PARSERS: Final = ("lxml", "trafilatura", "charset_normalizer")
 
 
@@ -61,6 +65,8 @@ class PageReader:
         self._max_links = max_links
         # Threads of its own: name look-ups share the loop's, and one slow page must not hold them up.
         self._threads = ThreadPoolExecutor(EXTRACTION_THREADS, thread_name_prefix="qiusuo-page")
+        # Many pages at once before an answer: two at a time take no longer than all together, and half the memory.
+        self._quick_threads = ThreadPoolExecutor(QUICK_THREADS, thread_name_prefix="qiusuo-quick-page")
 
     @classmethod
     def from_settings(cls, settings: Access) -> Self:
@@ -72,8 +78,8 @@ class PageReader:
         """What may be fetched."""
         return self._client.policy
 
-    async def read(self, url: str, *, max_chars: int = MAX_CHARS) -> Page:
-        """Read a page; ``max_chars`` limits its text.
+    async def read(self, url: str, *, max_chars: int = MAX_CHARS, quick: bool = False) -> Page:
+        """Read a page; ``max_chars`` limits its text. ``quick``: of a huge page only the beginning is taken apart.
 
         Raises a :class:`~qiusuo.errors.PageError` that says why the page cannot be read and what to do.
         """
@@ -85,7 +91,14 @@ class PageReader:
         try:
             async with asyncio.timeout(EXTRACTION_TIMEOUT):
                 return await loop.run_in_executor(
-                    self._threads, _page, url, raw, fetched_at, max_chars, self._max_links
+                    self._quick_threads if quick else self._threads,
+                    _page,
+                    url,
+                    raw,
+                    fetched_at,
+                    max_chars,
+                    self._max_links,
+                    _QUICK if quick else _ALL,
                 )
         except TimeoutError:
             late = Fact("page_read.not_taken_apart", host=domain_of(raw.final_url), seconds=EXTRACTION_TIMEOUT)
@@ -93,7 +106,8 @@ class PageReader:
 
     async def aclose(self) -> None:
         """Let go of the threads; pages that wait for one are dropped."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._quick_threads):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     async def __aenter__(self) -> Self:
         return self
@@ -102,7 +116,7 @@ class PageReader:
         await self.aclose()
 
 
-def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_links: int) -> Page:
+def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_links: int, most: int) -> Page:  # noqa: PLR0917 - by position, as a thread is given it
     # Parsers are loaded with the first page, in its thread.
     try:
         from qiusuo.pages.charset import decode  # noqa: PLC0415 - see above
@@ -114,7 +128,7 @@ def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_link
         ) from None
 
     document, _ = decode(raw.body, raw.charset)
-    found = extract(document, raw.content_type, raw.final_url, max_links=max_links)
+    found = extract(document, raw.content_type, raw.final_url, max_links=max_links, most=most)
     return Page(
         url=url,
         final_url=raw.final_url,

@@ -49,7 +49,7 @@ class RecentPages:
         known = self._recall(url)
         if known is not None:
             return ReadPage(known, cached=True)
-        page = await self._reader.read(url, max_chars=max_chars)
+        page = await self._reader.read(url, max_chars=max_chars, quick=True)
         if keep and page.storable and self._ttl > 0:
             # Links are most of what a page weighs, and nobody asks for them here.
             self._keep(url, replace(page, links=()))
