@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qiusuo.citations.meaning.wording import is_chinese
@@ -16,6 +16,8 @@ LEAST_CHARS: Final = 300
 _AMPLE: Final = 0.75
 # Passages that rank lower than this share of the best one only take room.
 _KEPT_SHARE: Final = 0.2
+# What a source is about is seen from so many characters.
+_BEGINNING: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +53,20 @@ def weigh(question: str, texts: Sequence[Text], budget: int = MOST_CHARS) -> Evi
     passages = [passage for passage in found if passage.score >= _KEPT_SHARE * best]
     share = coverage(question, passages)
     covered = share >= ANSWERS_FROM
-    by_source: dict[int, list[Passage]] = {}
-    for passage in passages:
-        by_source.setdefault(passage.number, []).append(passage)
     return Evidence(
-        {number: tuple(found) for number, found in by_source.items()},
+        _by_source(passages),
         covered,
         share >= _AMPLE,
-        weak_among(question, texts, by_source),
+        weak_among(question, texts, _by_source(found)),
         tuple(differences(question, passages)) if covered else (),
     )
+
+
+def _by_source(passages: Iterable[Passage]) -> dict[int, tuple[Passage, ...]]:
+    found: dict[int, tuple[Passage, ...]] = {}
+    for passage in passages:
+        found[passage.number] = (*found.get(passage.number, ()), passage)
+    return found
 
 
 def weak_among(
@@ -73,10 +79,11 @@ def weak_among(
     own = is_chinese(question)
     weak: set[int] = set()
     for text in texts:
-        if is_chinese(f"{text.title} {text.text[:1000]}") != own:
+        if is_chinese(f"{text.title} {text.text[:_BEGINNING]}") != own:
             continue
-        # What was chosen among all is its best; of a source that was not chosen its own best counts.
-        passages = (picked or {}).get(text.number) or pick(question, [text], len(text.text))
+        # What was chosen among all is its best; of a source that was not chosen, how it begins.
+        beginning = replace(text, text=text.text[:_BEGINNING])
+        passages = (picked or {}).get(text.number) or pick(question, [beginning], _BEGINNING)
         if coverage(question, passages) < WEAK_BELOW:
             weak.add(text.number)
     return frozenset(weak)
