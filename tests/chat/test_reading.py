@@ -13,11 +13,13 @@ from qiusuo.chat.events import Event, PageRead, PageState, Reading, Sources, Tur
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns.context import Ask
+from qiusuo.chat.turns.reading import read_pages
 from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.http import HttpClient
 from qiusuo.http.guard import FetchPolicy
+from qiusuo.models import SearchResultItem
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, ProviderServer
@@ -25,6 +27,7 @@ from qiusuo.testing.server import Seen
 from tests.support.chat_world import Heard, scripted
 from tests.support.scripted_model import Reply, ScriptedModel
 from tests.support.small_web import PAGES, SmallPage, SmallWeb
+from tests.support.url_tables import HOSTILE
 
 SPAN = "云岭大桥的主跨有多长"
 
@@ -215,20 +218,18 @@ class TestFailures:
             assert reading(heard).to_dict()["pages"][0]["reason"] or page.fact
             assert "没有搜到能回答这个问题的内容" in heard.done.answer
 
-    async def test_the_guard_holds(self) -> None:
-        places = ("http://169.254.169.254/latest/", "http://10.0.0.1/", "http://[::1]/", "file:///etc/passwd")
-        rows = [{"url": place, "title": f"云岭大桥 {place}", "content": "云岭大桥", "engine": "x"} for place in places]
-
-        class Hostile(SmallWeb):
-            def answer(self, seen: Seen) -> Answer:
-                found = {"query": "x", "results": rows, "unresponsive_engines": []}
-                return Answer(found) if seen.path == "/search" else super().answer(seen)
-
-        async with ReadingWorld(web=Hostile()) as world:
-            heard = await world.ask(SPAN, Depth.READ)
-            assert all(page.state is PageState.FAILED for page in reading(heard).pages)
-            assert not any(page.url.startswith("file:") for page in reading(heard).pages)
-            assert world.read == []
+    async def test_the_guard_holds_for_every_hostile_address(self) -> None:
+        places = [url for url, _ in HOSTILE]
+        async with ReadingWorld(read_timeout=20) as world:
+            world.reader = PageReader()  # as in a server, which opens nothing
+            world.chat = Chat(world.service, open_model(Settings.load(model="extractive")), reader=world.reader)
+            sources = [(number, SearchResultItem("云岭大桥", url, "")) for number, url in enumerate(places, 1)]
+            context = world.chat.turn(Ask(SPAN, ChatSettings(search=True)))._context
+            reads = await read_pages(context, sources)
+            assert reads.pages == {}
+            assert all(page.state is PageState.FAILED for page in reads.entries.values())
+            assert len(reads.entries) > 0.7 * len(places)  # the others are no addresses of the web
+            assert world.server.seen == []
 
 
 class TestKeeping:
