@@ -21,8 +21,8 @@ def test_a_conversation_of_five_turns(said: tuple[tuple[str, str], ...], tmp_pat
     with ExitStack() as stack:
         web = stack.enter_context(ProviderServer(SmallWeb()))
         own = {"SEARXNG_URL": web.base_url, "QIUSUO_READ_PRIVATE": place_of(web)}
-        screen = ChatTerminal(stack, tmp_path).screen("--search", **own, QIUSUO_MODEL="extractive", QIUSUO_DEPTH=None)
-        screen.wait_for("› ")
+        screen = ChatTerminal(stack, tmp_path).screen(**own, QIUSUO_MODEL="extractive", QIUSUO_DEPTH=None)
+        screen.wait_for("联网搜索：开", "› ")  # without a model there is nothing else to answer from
         for question, expected in said:
             screen.enter(question)
             screen.wait_for(expected)

@@ -18,7 +18,7 @@ from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
 from qiusuo.chat.models.vendors import EXTRACTIVE
-from qiusuo.chat.sessions.session import Memory, Mode, now
+from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.chat_turn import chat_turn
 from qiusuo.chat.turns.context import Ask, Context
@@ -130,6 +130,11 @@ class Chat:
         # One set for all turns: what a plug-in opens for its tools may take a while.
         self._tools = plugin_tools(service)
         plugins.recognise("")  # so that no first question waits for what the recognisers load
+
+    @property
+    def usual_settings(self) -> ChatSettings:
+        """The settings of a new conversation: without a model it searches, as there is nothing else to answer from."""
+        return ChatSettings(search=self.model.info.kind == EXTRACTIVE)
 
     def turn(self, ask: Ask, memory: Memory | None = None) -> Turn:
         """Return the turn for a question; nothing happens before its events are read.

@@ -160,6 +160,7 @@ class ChatRoutes:
                 },
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
                 "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
+                "settings": self.conversations.chat.usual_settings.to_dict(language),
                 "depth": usual_depth(self.backend.settings).value,
                 "operator": operator,
                 "program": typed("qiusuo") if operator else "",
@@ -199,7 +200,7 @@ class ChatRoutes:
     async def create(self, request: Request) -> Response:
         """Begin a conversation."""
         body = await read_body(request, NewSession) if await request.body() else NewSession()
-        settings = ChatSettings().changed(body.settings)
+        settings = self.conversations.chat.usual_settings.changed(body.settings)
         self._check_engine(settings)
         info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
         removed = [{"id": one.id, "title": one.title} for one in info.removed]

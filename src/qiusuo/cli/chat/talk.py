@@ -64,7 +64,7 @@ class Talk:
         self._reader = reader
         self._model_settings = settings
         self._language = wish.language
-        self._draft = ChatSettings()
+        self._draft = conversations.chat.usual_settings
         self.saved = wish.save
         self.info: SessionInfo | None = None
         self.last: TurnRecord | None = None

@@ -40,6 +40,7 @@ export async function start() {
   try {
     const [config] = await Promise.all([call("GET", "/api/chat/config"), loadHistory()]);
     change({ config, failed: "", locked: false });
+    if (!getState().current && !changes) change({ settings: config.settings });
   } catch (error) {
     if (refusedWith(error, 401)) return;
     const absent = refusedWith(error, 404);
@@ -253,9 +254,10 @@ export async function ensureSession() {
 /** @returns {Promise<SessionInfo>} */
 async function createSession() {
   const mine = place;
-  const { mode, search, engine, results } = getState().settings;
+  const { mode, search, engine, results, depth = null } = getState().settings;
   // The switch keeps its place under agent mode, but can be set in chat mode only.
-  const wanted = mode === "agent" ? { search, engine, results } : { mode, search, engine, results };
+  const chosen = { search, engine, results, depth };
+  const wanted = mode === "agent" ? chosen : { mode, ...chosen };
   /** @type {Session & {removed: {title: string}[]}} */
   const { turns: _none, removed, ...made } = await call("POST", "/api/chat/sessions", { settings: wanted });
   for (const { title } of removed) toast(t("roomMade", { title: title || t("untitled") }), "error");

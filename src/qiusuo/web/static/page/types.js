@@ -186,6 +186,7 @@
  * @property {string} program how our command is typed on the server; blank for who does not run it
  * @property {string} version
  * @property {{maxQuestion: number}} limits
+ * @property {Settings} settings those of a new conversation
  *
  * @typedef {object} Finding
  * @property {string} code
