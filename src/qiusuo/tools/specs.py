@@ -63,7 +63,7 @@ class PagesArguments(ToolArguments):
     """Which pages to read, and what for."""
 
     urls: list[str] = Field(
-        description=f"网页地址，一次最多 {PAGES_AT_ONCE} 个 / addresses of pages, http or https, at most {PAGES_AT_ONCE} at once"
+        description=f"网页地址，一次最多 {PAGES_AT_ONCE} 个 / addresses of pages (http, https), {PAGES_AT_ONCE} at most"
     )
     question: str = Field(
         default="",

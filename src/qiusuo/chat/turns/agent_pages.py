@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from langchain_core.tools import ToolException
 from pydantic import BaseModel, Field
@@ -25,6 +25,15 @@ _TOGETHER: Final = 8000
 _OF_ONE: Final = 3000
 
 
+class _Read(NamedTuple):
+    """A page that was read: its round, itself, its passages, the best of them."""
+
+    number: int
+    page: Page
+    text: str
+    best: str
+
+
 class AgentPages(ModelTool):
     """``fetch_page`` in a turn."""
 
@@ -41,29 +50,33 @@ class AgentPages(ModelTool):
         wanted = list(dict.fromkeys(url.strip() for url in urls))
         chosen, left = wanted[:PAGES_AT_ONCE], wanted[PAGES_AT_ONCE:]
         asked, budget = question.strip() or context.query, min(_OF_ONE, _TOGETHER // len(chosen))
-        told = await asyncio.gather(*(self._read(url, asked, budget) for url in chosen), return_exceptions=True)
-        for problem in told:
-            if isinstance(problem, BaseException) and (len(told) == 1 or not isinstance(problem, ToolException)):
-                raise problem
-        texts = [str(text) for text in told]
+        # Told in the order in which they were asked for, so that the numbers do not depend on who is faster.
+        reads = await asyncio.gather(*(self._read(url, asked, budget) for url in chosen))
+        texts = [read if isinstance(read, str) else self._found(*read) for read in reads]
+        if len(texts) == 1 and isinstance(reads[0], str):
+            raise ToolException(texts[0])
         if left:
-            texts.append(prompts.PAGES_LEFT[context.language].format(most=PAGES_AT_ONCE, urls=" ".join(left)))
-        # The last line is the end of a page's words, so that shortening the text keeps it.
-        return "\n\n".join(reversed(texts)) if left else "\n\n".join(texts), {"urls": chosen}
+            # First: where the text is shortened, the end stays, which is that of a page's words.
+            texts.insert(0, prompts.PAGES_LEFT[context.language].format(most=PAGES_AT_ONCE, urls=" ".join(left)))
+        return "\n\n".join(texts), {"urls": chosen}
 
-    async def _read(self, url: str, question: str, budget: int) -> str:
+    async def _read(self, url: str, question: str, budget: int) -> _Read | str:
+        """Return a page with its passages, or what the model is told where it cannot be read."""
         context, journal = self.desk.context, self.desk.context.journal
         number = journal.begin_round(FETCH, url)
         journal.status(Stage.READING, url)
         try:
             page = await context.reader.read(url, max_chars=MAX_PAGE_CHARS)
-            text, best = await asyncio.to_thread(passages_of, question, page, budget)
-        except Exception as error:
-            raise self.desk.failed(number, FETCH, url, known_error(error, FETCH)) from error
+            return _Read(number, page, *await asyncio.to_thread(passages_of, question, page, budget))
+        except Exception as error:  # noqa: BLE001 - whatever it is is told; the other pages are read
+            return str(self.desk.failed(number, FETCH, url, known_error(error, FETCH)))
+
+    def _found(self, number: int, page: Page, text: str, best: str) -> str:
+        context, journal = self.desk.context, self.desk.context.journal
         snippet = truncate(" ".join(best.split()), SNIPPET_CHARS)
-        source = SearchResultItem(page.title or url, page.final_url, snippet, published_at=page.published_at)
-        [own] = context.sources.add(url, [source])
-        journal.end_round(number, FETCH, SearchResponse(url, (source,), ""), [own])
+        source = SearchResultItem(page.title or page.url, page.final_url, snippet, published_at=page.published_at)
+        [own] = context.sources.add(page.url, [source])
+        journal.end_round(number, FETCH, SearchResponse(page.url, (source,), ""), [own])
         journal.page_was_read(source.url)
         context.material.found(numbered_sources([source], [own]))
         context.pages[own] = page.text
