@@ -1,8 +1,9 @@
 """What happens in one turn of a conversation, as typed events.
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
-``Status``, ``Round``, ``Sources``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end ``Check``,
-``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept of a turn.
+``Status``, ``Round``, ``Sources``, ``Research``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end
+``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept
+of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -15,6 +16,7 @@ from typing import Any, ClassVar, Final
 
 from qiusuo.chat.event import Event, camel, plain
 from qiusuo.chat.notice import Notice, is_known
+from qiusuo.chat.progress import Research, ResearchStage
 from qiusuo.models import Attempt
 from qiusuo.text import detect_language
 from qiusuo.words import Fact, Language, language_of, said
@@ -27,6 +29,7 @@ __all__ = [
     "Done",
     "Event",
     "Notice",
+    "Research",
     "Retraction",
     "Round",
     "RoundState",
@@ -241,7 +244,10 @@ class Done(Event):
 
 @dataclass(slots=True)
 class TurnRecord:
-    """What is kept of a turn: the sum of its events, told in ``language`` (if none is given, that of the question)."""
+    """What is kept of a turn: the sum of its events, told in ``language`` (if none is given, that of the question).
+
+    ``kept`` is what an unfinished research needs to go on; no reader is sent it.
+    """
 
     id: str
     question: str
@@ -261,6 +267,14 @@ class TurnRecord:
     check: dict[str, Any] | None = None
     usage: dict[str, Any] | None = None
     language: str = ""
+    research: dict[str, Any] | None = None
+    kept: dict[str, Any] | None = None
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether this is a research that has ended before it was finished."""
+        ended = self.state is not TurnState.RUNNING
+        return ended and self.research is not None and self.research["stage"] != ResearchStage.DONE
 
     def __post_init__(self) -> None:
         self.language = self.language or language_of(detect_language(self.question)).value
@@ -293,6 +307,8 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per
         case Sources():
             for source in event.sources:
                 _replace(record.sources, "number", source.to_dict())
+        case Research():
+            record.research = _without_type(event, language)
         case Delta():
             record.answer += event.text
         case Retraction():
