@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
 
 from qiusuo.validation import refused
 from qiusuo.words import Fact
@@ -68,6 +69,23 @@ class ModelSettings(BaseModel):
         description="Most tokens that a model is sent and writes in a research; then it quotes instead.",
     )
     research_seconds: int = Field(300, ge=1, le=7200, description="Most seconds that a research takes.")
+    depth: Literal["snippets", "auto", "read"] = Field(
+        "auto",
+        description="What answers of chat mode rest on where a conversation does not say: the `snippets` of results, "
+        "the pages behind the best of them (`read`), or these where the snippets do not answer (`auto`).",
+    )
+    read_timeout: float = Field(
+        4.0, gt=0, le=60, description="Seconds in which pages are read before an answer; what comes later is left out."
+    )
+    read_private: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        description="Hosts and networks that are not public and whose pages may be read: `wiki.corp`, `10.1.0.0/16`, "
+        "`127.0.0.1:8080` (a port other than 80 and 443 is opened for all of them).",
+    )
+    read_proxy: bool = Field(
+        False,
+        description="Read pages through the proxy that the environment names; it must refuse private addresses itself.",
+    )
     followups: bool = Field(
         True,
         description="Search for what a follow-up question means after what was said before; off: for its words alone.",
@@ -86,6 +104,15 @@ class ModelSettings(BaseModel):
         description="At `max_conversations`: `refuse` a new one until some are deleted, or `delete_oldest` and tell "
         "which.",
     )
+
+    @field_validator("read_private", mode="before")
+    @classmethod
+    def _split_hosts(cls, value: Any) -> Any:
+        return (
+            tuple(part.strip() for part in re.split("[,，]", value) if part.strip())
+            if isinstance(value, str)
+            else value
+        )
 
     @field_validator("model")
     @classmethod

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Check, Notice, Research, TurnState
+from qiusuo.chat.events import Check, Notice, Reading, Research, TurnState
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.progress import ResearchStage
 from qiusuo.chat.research.planning import by_rule, questions_in
@@ -198,9 +198,9 @@ class TestReport:
         async with tower(hostile="http://169.254.169.254/latest/meta-data") as (world, _):
             world.model.otherwise = Reply.text("不清楚。")
             heard = await research(world)
-        pages = [found for found in heard.rounds if found.kind == "fetch_page"]
+        pages = [page for reading in heard.of(Reading) if reading.done for page in reading.pages]
         assert pages
-        assert {found.state.value for found in pages} == {"failed"}
+        assert {page.state.value for page in pages} == {"failed"}
         assert all(step.pages == 0 for step in last(heard).steps)
         assert heard.done.state is TurnState.DONE
 

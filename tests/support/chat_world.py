@@ -57,7 +57,7 @@ class Heard:
 
     @property
     def numbers(self) -> list[int]:
-        return [source.number for event in self.of(Sources) for source in event.sources]
+        return list(dict.fromkeys(source.number for event in self.of(Sources) for source in event.sources))
 
 
 def scripted_chat_model(server: ScriptedModel, **options: Any) -> ChatOpenAI:

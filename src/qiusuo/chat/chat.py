@@ -29,7 +29,8 @@ from qiusuo.chat.turns.native_turn import native_turn
 from qiusuo.chat.turns.notices import model_notice, notice
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError, SearchError
-from qiusuo.pages import PageReader
+from qiusuo.models import SearchType
+from qiusuo.pages import PageReader, RecentPages
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
@@ -127,7 +128,8 @@ class Chat:
         self.settings = settings or service.settings
         self._clock = clock
         self._own_reader = reader is None
-        self._reader = reader or PageReader()
+        self._reader = reader or PageReader.from_settings(self.settings)
+        self._recent_pages = RecentPages(self._reader, self.settings.ttl_for(SearchType.GENERAL), clock=clock)
         # One set for all turns: what a plug-in opens for its tools may take a while.
         self._tools = plugin_tools(service)
         plugins.recognise("")  # so that no first question waits for what the recognisers load
@@ -158,6 +160,7 @@ class Chat:
             self.model,
             self.settings,
             self._reader,
+            self._recent_pages,
             Material(query, Language(language), recognised),
             self._clock,
             query,

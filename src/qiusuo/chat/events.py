@@ -1,9 +1,9 @@
 """What happens in one turn of a conversation, as typed events.
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
-``Status``, ``Round``, ``Sources``, ``Research``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end
-``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept
-of a turn.
+``Status``, ``Round``, ``Sources``, ``Reading``, ``Research``, ``Notice``, ``Delta`` and ``Retraction`` as they happen;
+at the end ``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to
+what is kept of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 
 from qiusuo.chat.event import Event, camel, plain
 from qiusuo.chat.notice import Notice, is_known
+from qiusuo.chat.page_reads import PageRead, PageState, Reading
 from qiusuo.chat.progress import Research, ResearchStage
 from qiusuo.models import Attempt
 from qiusuo.text import detect_language
@@ -29,6 +30,9 @@ __all__ = [
     "Done",
     "Event",
     "Notice",
+    "PageRead",
+    "PageState",
+    "Reading",
     "Research",
     "Retraction",
     "Round",
@@ -163,7 +167,10 @@ class Round(Event):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A numbered source. ``card`` is what a page shows in the place of the snippet, where there is more to show."""
+    """A numbered source. ``card`` is what a page shows in the place of the snippet, where there is more to show.
+
+    ``passages`` are what the answer was given of a page that was read; ``weak``: it hardly touches the question.
+    """
 
     number: int
     title: str
@@ -174,6 +181,8 @@ class Source:
     published_at: str | None = None
     engines: tuple[str, ...] = ()
     page_read: bool = False
+    passages: tuple[str, ...] = ()
+    weak: bool = False
     card: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -263,6 +272,7 @@ class TurnRecord:
     finish: str = ""
     rounds: list[dict[str, Any]] = field(default_factory=list)
     sources: list[dict[str, Any]] = field(default_factory=list)
+    readings: list[dict[str, Any]] = field(default_factory=list)
     notices: list[dict[str, Any]] = field(default_factory=list)
     check: dict[str, Any] | None = None
     usage: dict[str, Any] | None = None
@@ -293,7 +303,7 @@ class TurnRecord:
         return cls(**values)
 
 
-def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per kind of event
+def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
     """Add an event to the record of its turn."""
     language = Language(record.language)
     match event:
@@ -309,6 +319,8 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per
                 _replace(record.sources, "number", source.to_dict())
         case Research():
             record.research = _without_type(event, language)
+        case Reading():
+            _replace(record.readings, "number", _without_type(event, language))
         case Delta():
             record.answer += event.text
         case Retraction():

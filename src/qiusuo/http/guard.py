@@ -9,11 +9,11 @@ redirect. Spellings that two programs might read differently are refused, not gu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Final
+from typing import Final, Self
 from urllib.parse import quote, urljoin
 
 import idna
@@ -103,6 +103,24 @@ class FetchPolicy:
         if self.max_bytes < 1 or self.timeout <= 0 or self.max_redirects < 0:
             raise ConfigurationError(Fact("page_read.limits"))
         _ = self.allowed_networks, self.allowed_hosts  # wrong entries are reported now, not at the first page
+
+    @classmethod
+    def opened_to(cls, places: Iterable[str], *, use_env_proxy: bool = False) -> Self:
+        """Return a policy that opens hosts, networks and addresses; one with a port (``wiki.corp:8080``) opens that.
+
+        Raises:
+            ConfigurationError: one of them is neither.
+        """
+        hosts: list[str] = []
+        ports = {80, 443}
+        for place in places:
+            host, colon, port = place.rpartition(":")
+            if colon and port.isdecimal() and (":" not in host or host.endswith("]")):
+                hosts.append(host.strip("[]"))
+                ports.add(int(port))
+            else:
+                hosts.append(place)
+        return cls(allowed_ports=frozenset(ports), allow_private=tuple(hosts), use_env_proxy=use_env_proxy)
 
     @cached_property
     def allowed_networks(self) -> tuple[Network, ...]:

@@ -60,6 +60,7 @@ class RawPage:
     """A page as it came: ``body`` is decompressed, ``charset`` what the header says (may be empty or wrong).
 
     ``hops`` are the addresses that redirected, in order; ``downgraded`` tells that one of them led from https to http.
+    ``storable`` is False where the page forbids to keep it.
     """
 
     url: str
@@ -70,6 +71,7 @@ class RawPage:
     body: bytes = field(repr=False)
     hops: tuple[str, ...] = ()
     downgraded: bool = False
+    storable: bool = True
 
 
 class PageClient:
@@ -178,7 +180,8 @@ class PageClient:
         if not content_type or sniffed in _NO_TEXT:
             content_type = sniffed
             self._check_content_type(content_type, target.host)
-        return RawPage(target.url, target.url, response.status, content_type, charset, body)
+        storable = "no-store" not in response.headers.get("Cache-Control", "").lower()
+        return RawPage(target.url, target.url, response.status, content_type, charset, body, storable=storable)
 
     def _check_content_type(self, content_type: str, host: str) -> None:
         if content_type in self.policy.content_types:

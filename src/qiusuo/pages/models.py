@@ -26,6 +26,7 @@ class Page:
 
     ``url`` is what was asked for, ``final_url`` where it led; ``published_at`` an ISO date; ``fetched_at`` an ISO time
     (UTC). ``truncated`` says that ``text`` was cut. ``notes`` tells what a reader should know about how it came.
+    ``storable`` is False where the page forbids to keep it.
     """
 
     url: str
@@ -41,6 +42,7 @@ class Page:
     links: tuple[PageLink, ...] = ()
     truncated: bool = False
     notes: tuple[Fact, ...] = ()
+    storable: bool = True
 
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the page in its JSON shape (camelCase), notes in a language; optional fields where they are known."""

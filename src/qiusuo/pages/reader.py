@@ -6,7 +6,8 @@ import asyncio
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Final, Self
+from importlib.util import find_spec
+from typing import Final, Protocol, Self
 
 from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError, InvalidQuery, PageTimeout
@@ -21,6 +22,24 @@ MAX_CHARS: Final = 20_000
 MAX_LINKS: Final = 100
 EXTRACTION_TIMEOUT: Final = 10.0
 EXTRACTION_THREADS: Final = 4
+_PARSERS: Final = ("lxml", "trafilatura", "charset_normalizer")
+
+
+class Access(Protocol):
+    """The settings that say what may be read."""
+
+    @property
+    def read_private(self) -> tuple[str, ...]:
+        """Places that are not public and may be read."""
+
+    @property
+    def read_proxy(self) -> bool:
+        """Whether pages are read through the proxy of the environment."""
+
+
+def can_read() -> bool:
+    """Tell whether what takes pages apart is installed."""
+    return all(find_spec(package) is not None for package in _PARSERS)
 
 
 class PageReader:
@@ -42,6 +61,11 @@ class PageReader:
         self._max_links = max_links
         # Threads of its own: name look-ups share the loop's, and one slow page must not hold them up.
         self._threads = ThreadPoolExecutor(EXTRACTION_THREADS, thread_name_prefix="qiusuo-page")
+
+    @classmethod
+    def from_settings(cls, settings: Access) -> Self:
+        """Return a reader of public pages and of those that the settings open."""
+        return cls(FetchPolicy.opened_to(settings.read_private, use_env_proxy=settings.read_proxy))
 
     @property
     def policy(self) -> FetchPolicy:
@@ -105,6 +129,7 @@ def _page(url: str, raw: RawPage, fetched_at: datetime, max_chars: int, max_link
         links=found.links,
         truncated=found.cut or len(found.text) > max_chars,
         notes=tuple(_notes(raw, found.text)),
+        storable=raw.storable,
     )
 
 

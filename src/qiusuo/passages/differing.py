@@ -133,10 +133,12 @@ def _in_wording(question: Question, one: _Source, other: _Source) -> Difference 
 
 def _may_be_asked(question: Question, *sides: tuple[_Source, Statement, tuple[int, int]]) -> bool:
     """Tell whether what differs may be the answer: rival figures where figures are asked for, else words."""
+    figures = any(map(str.isdigit, sides[0][1].value + sides[1][1].value))
     if not question.kinds:
-        return any(word in sides[0][1].sentence.lower() for word in question.asking)
+        # Where no figure is asked for, one that differs most often counts or dates the sources themselves.
+        return not figures and any(word in sides[0][1].sentence.lower() for word in question.asking)
     if question.kinds.isdisjoint(_FIGURES):
-        return not any(map(str.isdigit, sides[0][1].value + sides[1][1].value))
+        return not figures
     mine, theirs = (
         [value for value in values(question, plain_forms(said.sentence)) if start < value.end and value.start < end]
         for _, said, (start, end) in sides

@@ -86,7 +86,7 @@ def create_server(toolbox: Toolbox, *, extra: Sequence[str] = (), user_of: UserO
 
 async def serve_stdio(settings: Settings | None = None) -> None:
     """Serve one client over standard input and output until it hangs up."""
-    async with SearchService.from_settings(settings) as service, PageReader() as reader:
+    async with SearchService.from_settings(settings) as service, PageReader.from_settings(service.settings) as reader:
         server = offer(service, reader)
         async with stdio_server() as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())

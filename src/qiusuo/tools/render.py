@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from qiusuo.details import Details
@@ -22,12 +22,13 @@ from qiusuo.words import Fact, Language, sentences
 from qiusuo.words.ago import ago
 
 FROM_CACHE = "（来自缓存 / from the cache）"
-_NUMBER = re.compile(r"[\[［【]\s*\^?([0-9０-９]{1,4})\s*[\]］】]")
+# Pages are Markdown, whose brackets may be escaped.
+_NUMBER = re.compile(r"\\?[\[［【]\s*\^?([0-9０-９]{1,4})\s*\\?[\]］】]")
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedSource:
-    """A result as an answer may cite it: its number, and its words as one harmless line each."""
+    """A result as an answer may cite it: its number, and its words as harmless lines (of passages one each)."""
 
     number: int
     title: str
@@ -43,9 +44,13 @@ def results_text(
     numbers: Sequence[int] | None = None,
     limit: int | None = None,
     snippet_length: int | None = None,
+    passages: Mapping[int, Sequence[str]] | None = None,
 ) -> str:
-    """Return results as numbered text, in Chinese and English headings, with today's date."""
-    sources = numbered_sources(response.results[:limit], numbers, snippet_length=snippet_length)
+    """Return results as numbered text, in Chinese and English headings, with today's date.
+
+    ``passages`` are what is shown of a source in the place of its snippet, by its number.
+    """
+    sources = numbered_sources(response.results[:limit], numbers, snippet_length=snippet_length, passages=passages)
     if not sources:
         nothing = f"没有找到与“{neutral(response.query)}”相关的结果。No results were found. 今天是 {today()}。"
         return "\n".join([nothing, *_aged(response)])
@@ -57,11 +62,20 @@ def results_text(
 
 
 def numbered_sources(
-    items: Sequence[SearchResultItem], numbers: Sequence[int] | None = None, *, snippet_length: int | None = None
+    items: Sequence[SearchResultItem],
+    numbers: Sequence[int] | None = None,
+    *,
+    snippet_length: int | None = None,
+    passages: Mapping[int, Sequence[str]] | None = None,
 ) -> list[NumberedSource]:
-    """Return results as an answer may cite them; without numbers they count from 1."""
+    """Return results as an answer may cite them; without numbers they count from 1. ``passages`` as above."""
     shown = numbers or range(1, len(items) + 1)
-    return [_numbered(number, item, snippet_length) for number, item in zip(shown, items, strict=False)]
+    found = [_numbered(number, item, snippet_length) for number, item in zip(shown, items, strict=False)]
+    read = passages or {}
+    return [
+        replace(source, text="\n".join(map(neutral, read[source.number]))) if read.get(source.number) else source
+        for source in found
+    ]
 
 
 def page_text(page: Page, part: str | None = None) -> str:
@@ -138,4 +152,4 @@ def _numbered(number: int, item: SearchResultItem, snippet_length: int | None) -
 def _entry(source: NumberedSource) -> str:
     date = f" ({source.date})" if source.date else ""
     lines = [f"[{source.number}] {source.title}{date}", f"    {source.url}"]
-    return "\n".join([*lines, f"    {source.text}"] if source.text else lines)
+    return "\n".join([*lines, *(f"    {line}" for line in source.text.splitlines())])

@@ -120,7 +120,7 @@ def create_app(
     backend = Backend(
         service=service or SearchService.from_settings(settings),
         settings=settings,
-        reader=reader or PageReader(),
+        reader=reader or PageReader.from_settings(settings),
         tokens=tokens,
         door=Door(tokens, metrics),
         metrics=metrics,

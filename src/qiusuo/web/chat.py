@@ -23,6 +23,7 @@ from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
@@ -74,9 +75,15 @@ class SessionChange(_Body):
 
 
 class Question(_Body):
-    """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead."""
+    """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead.
 
-    text: str
+    With ``research`` it is looked into from several sides. ``goes_on`` is a research that broke off, in the place of a
+    text: it goes on where it was.
+    """
+
+    text: str = ""
+    research: bool = False
+    goes_on: str | None = None
     query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
     replaces: str | None = None
     language: str | None = Field(default=None, pattern="^(zh|en)$")
@@ -163,6 +170,10 @@ class ChatRoutes:
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
+                "research": {
+                    "questions": self.backend.settings.research_questions,
+                    **limits_of(self.backend.settings).to_dict(),
+                },
             },
             language=language,
         )
@@ -254,6 +265,8 @@ class ChatRoutes:
             language=body.language,
             user=user_of(request),
             query=body.query,
+            research=body.research,
+            goes_on=body.goes_on,
         )
         return event_stream(live, wished_language(request.scope))
 
@@ -346,7 +359,9 @@ def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -
 
 
 def _turn(record: TurnRecord, wished: Language | None) -> dict[str, Any]:
-    return told(record.to_dict(), wished or Language(record.language))
+    shown = told(record.to_dict(), wished or Language(record.language))
+    del shown["kept"]  # for the server alone
+    return shown | {"canGoOn": record.can_go_on}
 
 
 def _count(query: QueryParams, name: str, otherwise: int) -> int:

@@ -32,7 +32,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
-from qiusuo.chat.models.quoting import best_quotes, lead, left_out, quotable
+from qiusuo.chat.models.quoting import best_quotes, harmless, lead, left_out, quotable
 from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
@@ -162,6 +162,7 @@ class ExtractiveModel(BaseChatModel):
         else:
             yield f"{beginning.text(language)}\n"
             yield from (f"\n- {quote.cited}" for quote in quotes)
+        yield from _differing(material)
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
         quoted = "".join(quote.text for quote in quotes)
@@ -169,6 +170,13 @@ class ExtractiveModel(BaseChatModel):
             yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"
+
+
+def _differing(material: Material) -> Iterator[str]:
+    """Quote the sources that contradict one another, each with its number."""
+    for one in material.differences:
+        yield f"\n\n{Fact('llm.differ').text(material.language)}\n"
+        yield from (f"\n- {harmless(each.sentence)} [{each.number}]" for each in (one.first, one.second))
 
 
 def _silence(material: Material) -> Fact:

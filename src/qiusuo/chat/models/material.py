@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from qiusuo.passages import Difference
 from qiusuo.plugins import Recognised
 from qiusuo.tools.render import NumberedSource
 from qiusuo.words import Fact, Language
@@ -29,6 +30,8 @@ class Material:
     remarks: list[Remark] = field(default_factory=list)
     searches: list[tuple[str, str]] = field(default_factory=list)
     """The tools that were called to search, each with its query."""
+    differences: Sequence[Difference] = ()
+    """Where sources contradict one another on what is asked."""
     searched: bool = False
     failed: bool = False
 

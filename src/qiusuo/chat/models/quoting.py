@@ -160,7 +160,7 @@ def _candidates(sources: Sequence[Quotable], shortest: int = _SHORTEST) -> Itera
     order = 0
     for source in sources:
         for part in source.parts:
-            text = _harmless(part)
+            text = harmless(part)
             if len(text) >= shortest or source.whole or part == source.source.title:
                 yield Quote(text, [source.number], terms(fold(text)), order=order)
                 order += 1
@@ -174,7 +174,7 @@ def _whole(quotation: Quotation) -> str:
     return text if not name or text.startswith(name) else f"{name}：{text}"
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """Return a sentence in which no link, image or code of a page can stand, nor a number that looks like ours."""
     return " ".join(text.replace("[", "(").replace("]", ")").replace("`", "'").strip(" #>*-•|").split())
 
@@ -183,7 +183,7 @@ def _score(question: str, candidates: Sequence[Quote], sources: Sequence[Quotabl
     """Give each sentence its rank among all of them."""
     scores: dict[tuple[int, str], float] = {}
     for number, sentence, score in ranked_sentences(question, _texts(sources)):
-        key = (number, _harmless(sentence))
+        key = (number, harmless(sentence))
         scores[key] = max(score, scores.get(key, 0.0))
     whole = {source.number for source in sources if source.whole}
     for quote in candidates:

@@ -7,27 +7,21 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from qiusuo.chat.events import Stage
 from qiusuo.chat.models.extractive import cleaned, keywords
 from qiusuo.chat.progress import StepState
 from qiusuo.chat.research.run import Numbered, Run
 from qiusuo.chat.research.state import Found, Step
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.notices import reason_of
-from qiusuo.errors import PageError, SearchError
-from qiusuo.models import SearchResponse, SearchResultItem
-from qiusuo.pages import Page
+from qiusuo.chat.turns.reading import Reads, read_pages
+from qiusuo.errors import SearchError
 from qiusuo.passages import ANSWERS_FROM, Passage, Text, coverage, pick
-from qiusuo.tools.specs import MAX_PAGE_CHARS
-from qiusuo.words import Fact
 
 SHARE: Final = 0.6
 """So much of the time is for finding; the rest is for writing."""
 PASSAGE_CHARS: Final = 3500
 _PAGES_OF_ONE: Final = 4
 _KEPT_SHARE: Final = 0.4
-_READ_SECONDS: Final = 20.0
-_FETCH: Final = "fetch_page"
+_READ_SECONDS: Final = 15.0
 
 
 class Gathering:
@@ -38,6 +32,7 @@ class Gathering:
         self._share = max(1, min(_PAGES_OF_ONE, run.state.limits.pages // max(len(run.state.steps), 1)))
         self._wanted: dict[int, asyncio.Event] = {}
         """Pages that some sub-question reads or has read: another one waits for it instead."""
+        self._reads: dict[int, list[Reads]] = {}
 
     async def find(self, step: Step) -> None:
         """Look into a sub-question; at the end it has its passages, or says that there are none."""
@@ -52,6 +47,10 @@ class Gathering:
         step.ms += round((time.perf_counter() - began) * 1000)
         if step.passages:
             step.state = StepState.FOUND
+        for reads in self._reads.get(step.number, ()):
+            reads.tell({found.number for found in step.passages})
+        for number in sorted({found.number for found in step.passages} & run.context.pages.keys()):
+            run.context.journal.page_was_read(run.context.sources.known.sources[number].url)
         run.tell()
 
     async def _find(self, step: Step) -> None:
@@ -88,41 +87,15 @@ class Gathering:
         self._wanted |= {number: done for number, _ in mine}
         self._run.tell_step(step, StepState.READING)
         try:
-            read = await read_pages(self._run.context, mine) if mine else {}
+            if mine:
+                reads = await read_pages(self._run.context, mine, keep=self._run.may_keep, seconds=_READ_SECONDS)
+                self._reads.setdefault(step.number, []).append(reads)
         finally:
             done.set()
-        self._run.context.pages.update((number, page.text) for number, page in read.items())
         for other in others:
             await other.wait()
         step.pages += sum(number in self._run.context.pages for number, _ in chosen)
         self._run.tell()
-
-
-async def read_pages(context: Context, items: Sequence[tuple[int, SearchResultItem]]) -> dict[int, Page]:
-    """Read pages side by side through the guarded reader; those that cannot be read are told and left out."""
-    read = await asyncio.gather(*(_read_page(context, item) for _, item in items))
-    return {number: page for (number, _), page in zip(items, read, strict=True) if page is not None}
-
-
-async def _read_page(context: Context, item: SearchResultItem) -> Page | None:
-    journal = context.journal
-    number = journal.begin_round(_FETCH, item.url)
-    journal.status(Stage.READING, item.url)
-    began = time.perf_counter()
-    try:
-        async with asyncio.timeout(_READ_SECONDS):
-            page = await context.reader.read(item.url, max_chars=MAX_PAGE_CHARS)
-    except SearchError as error:
-        journal.fail_round(number, _FETCH, item.url, reason_of(error))
-        return None
-    except TimeoutError:
-        journal.fail_round(number, _FETCH, item.url, PageError(Fact("turn.page_late", seconds=_READ_SECONDS)).told)
-        return None
-    took = round((time.perf_counter() - began) * 1000)
-    [own] = context.sources.add(item.url, [item])
-    journal.end_round(number, _FETCH, SearchResponse(item.url, (item,), "", search_time=took), [own])
-    journal.page_was_read(item.url)
-    return page
 
 
 def passages_for(context: Context, question: str, numbers: Sequence[int]) -> list[Found]:

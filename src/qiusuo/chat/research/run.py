@@ -41,6 +41,8 @@ class Run:
         self.state = state
         self.reached: set[str] = set()
         """The limits that it came to: ``searches``, ``pages``, ``tokens``, ``seconds``."""
+        self.may_keep = True
+        """Whether the pages that were found may be kept for the next question."""
         self._before = state.ms
 
     @property
@@ -98,6 +100,7 @@ class Run:
             journal.fail_round(number, SEARCH, query, reason_of(error), attempts)
             journal.notice(search_notice(error))
             return error
+        self.may_keep = self.may_keep and context.may_keep_pages(response.provider)
         numbers = context.sources.add(query, response.results)
         journal.end_round(number, SEARCH, response, numbers)
         return list(zip(numbers, response.results, strict=True))

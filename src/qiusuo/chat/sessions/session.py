@@ -36,6 +36,14 @@ class Mode(StrEnum):
     AGENT = "agent"
 
 
+class Depth(StrEnum):
+    """What an answer of chat mode rests on: the snippets of results, their pages, or what the question needs."""
+
+    SNIPPETS = "snippets"
+    AUTO = "auto"
+    READ = "read"
+
+
 class SwitchState(StrEnum):
     """How the search switch looks."""
 
@@ -48,13 +56,15 @@ class SwitchState(StrEnum):
 class ChatSettings:
     """What the settings panel sets. ``search`` is the switch as the user left it; agent mode only hides it.
 
-    ``engine`` None means the usual order; ``results`` is how many of them go into the prompt.
+    ``engine`` None means the usual order; ``results`` is how many of them go into the prompt; ``depth`` None means what
+    the server is set to.
     """
 
     mode: Mode = Mode.CHAT
     search: bool = False
     engine: str | None = None
     results: int = MAX_RESULTS
+    depth: Depth | None = None
 
     @property
     def switch(self) -> SwitchState:
@@ -76,7 +86,9 @@ class ChatSettings:
             fits, allowed = _ALLOWED[name]
             if not fits(value):
                 raise InvalidQuery(Fact("session.bad_setting", name=name, allowed=allowed))
-        new = replace(self, **{**values, "mode": Mode(values.get("mode", self.mode))})
+        depth = values.get("depth", self.depth)
+        typed = {"mode": Mode(values.get("mode", self.mode)), "depth": Depth(depth) if depth else None}
+        new = replace(self, **{**values, **typed})
         if new.mode is Mode.AGENT and new.search != self.search:
             raise InvalidQuery(Fact("session.switch_hidden"))
         return new
@@ -88,6 +100,7 @@ class ChatSettings:
             "search": self.search,
             "engine": self.engine,
             "results": self.results,
+            "depth": self.depth.value if self.depth else None,
             "switch": self.switch.value,
             "note": AGENT_NOTE.text(language) if self.mode is Mode.AGENT else "",
         }
@@ -95,7 +108,7 @@ class ChatSettings:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChatSettings:
         """Rebuild settings from ``to_dict``; a value that no longer fits becomes the default."""
-        known: dict[str, Any] = {name: data[name] for name in ("mode", "engine", "results") if name in data}
+        known: dict[str, Any] = {name: data[name] for name in ("mode", "engine", "results", "depth") if name in data}
         try:
             return replace(cls().changed(known), search=bool(data.get("search", False)))
         except InvalidQuery:
@@ -113,6 +126,7 @@ _ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], Fact]]] = {
         lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_RESULTS,
         Fact("session.results_values", most=MAX_RESULTS),
     ),
+    "depth": (lambda value: value is None or value in list(Depth), Fact("session.depth_values")),
 }
 
 

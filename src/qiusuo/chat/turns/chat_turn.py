@@ -15,18 +15,20 @@ from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, finish_of
-from qiusuo.chat.turns.history import estimate_tokens, remember
-from qiusuo.chat.turns.notices import notice, reason_of, search_notice
+from qiusuo.chat.turns.evidence import Evidence, weak_among
+from qiusuo.chat.turns.history import remember
+from qiusuo.chat.turns.injecting import WHOLE_CHARS, fitting, room_left, with_passages
+from qiusuo.chat.turns.notices import differing, notice, reason_of, search_notice
+from qiusuo.chat.turns.reading import gather
 from qiusuo.chat.turns.rewriting import differ_much, query_by_model
 from qiusuo.errors import AllEnginesFailed, SearchError
-from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
+from qiusuo.models import Attempt, SearchResponse, SearchType
+from qiusuo.passages import Text
 from qiusuo.pipeline.merge import fuse
 from qiusuo.tools.render import numbered_sources
 
 logger = logging.getLogger(__name__)
 
-# What is quoted whole is shown whole, as far as a model has room for it.
-_WHOLE_CHARS: Final = 1500
 _TOOL: Final = "web_search"
 
 
@@ -40,6 +42,7 @@ class Found(NamedTuple):
 
     response: SearchResponse
     numbers: list[int]
+    evidence: Evidence | None = None
 
 
 async def search_for(context: Context) -> Found | SearchError:
@@ -52,19 +55,22 @@ async def search_for(context: Context) -> Found | SearchError:
     errors = [error for _, error in rounds if isinstance(error, SearchError)]
     if not found:
         return _failed(context, errors[0])
-    response = _fused([response for _, response in found])
-    response = replace(response, results=_fitting(context, response))
+    response = _strong_first(context, _fused([response for _, response in found]))
+    response = replace(response, results=fitting(context, response))
     numbers = context.sources.add(response.query, response.results)
     places = {item.url: number for item, number in zip(response.results, numbers, strict=True)}
     for number, its_own in found:
         shown = tuple(item for item in its_own.results if item.url in places)
         context.journal.end_round(number, _TOOL, replace(its_own, results=shown), [places[item.url] for item in shown])
+    evidence = await gather(context, response, numbers, tokens=room_left(context, response, numbers))
+    read = {number: [one.text for one in evidence.of(number)] for number in context.pages} if evidence else {}
     # Sentences are quoted out of these: none shall end in the middle of a word.
-    context.material.found(numbered_sources(response.results, numbers, snippet_length=_WHOLE_CHARS))
+    context.material.found(numbered_sources(response.results, numbers, snippet_length=WHOLE_CHARS, passages=read))
     _tell_remarks(context, response)
+    _tell_differences(context, evidence)
     if response.stale:
         context.journal.notice(notice("search_stale", "warning"))
-    return Found(response, numbers)
+    return Found(response, numbers, evidence)
 
 
 async def _queries(context: Context) -> list[str]:
@@ -113,14 +119,24 @@ def _fused(responses: Sequence[SearchResponse]) -> SearchResponse:
     return replace(first, results=tuple(results), attempts=attempts)
 
 
+def _strong_first(context: Context, response: SearchResponse) -> SearchResponse:
+    """Put results that hardly touch the question behind the others; what is looked up in texts is in its order."""
+    if context.quotes_whole(response.provider) or any(item.details for item in response.results):
+        return response
+    texts = [Text(place, item.title, item.snippet) for place, item in enumerate(response.results)]
+    weak = weak_among(context.query, texts)
+    places = sorted(range(len(texts)), key=lambda place: place in weak)
+    return replace(response, results=tuple(response.results[place] for place in places))
+
+
 async def answer_from(context: Context, found: Found | SearchError | None) -> None:
     """Let the model answer from what was found, and end the turn."""
     question, language = context.ask.question, context.language
     match found:
         case None:
             text = prompts.with_date(question, language)
-        case Found(response, numbers):
-            text = _injected(context, response, numbers)
+        case Found(response, numbers, evidence):
+            text = with_passages(context, response, numbers, evidence)
         case _:
             text = prompts.after_failure(question, language, remark=context.material.told())
     message_text = MessageText(context.journal, context.sources.known)
@@ -131,43 +147,20 @@ async def answer_from(context: Context, found: Found | SearchError | None) -> No
     await conclude(context.journal, message_text.raw, context.sources, pages=context.pages, finish=finish_of(message))
 
 
-def _fitting(context: Context, response: SearchResponse) -> tuple[SearchResultItem, ...]:
-    """Return as many results as the budget of tokens allows, at least one where there are any."""
-    question = context.ask.question
-    fixed = context.fixed_tokens(prompts.chat_system(context.language), question)
-    budget = context.injection_budget(fixed) + estimate_tokens(question)
-    wanted = context.wanted if context.quotes_whole(response.provider) else context.most_results
-    most = min(wanted, len(response.results))
-    fitting = (
-        limit
-        for limit in range(most, 1, -1)
-        if estimate_tokens(_injected(context, response, range(1, limit + 1))) <= budget
-    )
-    return response.results[: next(fitting, 1)]
-
-
-def _injected(context: Context, response: SearchResponse, numbers: Sequence[int]) -> str:
-    """Return the question with as many results before it as there are numbers."""
-    return prompts.with_results(
-        context.ask.question,
-        response,
-        context.language,
-        numbers=numbers,
-        snippet_length=_snippet_length(context, response),
-        remark=context.material.told(context.remarks_of(response.attempts)),
-    )
-
-
-def _snippet_length(context: Context, response: SearchResponse) -> int:
-    usual = context.settings.snippet_length
-    return max(usual, _WHOLE_CHARS) if context.quotes_whole(response.provider) else usual
-
-
 def _tell_remarks(context: Context, outcome: SearchResponse | SearchError) -> None:
     """Tell what engines have to say of the question: why they found nothing, or how they understood it."""
     attempts = outcome.attempts if isinstance(outcome, SearchResponse | AllEnginesFailed) else ()
     found = isinstance(outcome, SearchResponse) and bool(outcome.results)
     context.remark(context.remarks_of(attempts), found=found)
+
+
+def _tell_differences(context: Context, evidence: Evidence | None) -> None:
+    """Tell where sources contradict one another; without a model the answer itself does."""
+    found = evidence.differences[:1] if evidence else ()  # one is enough to look closer
+    context.material.differences = found
+    if context.model.info.kind != EXTRACTIVE:
+        for one in found:
+            context.journal.notice(notice(differing(one)))
 
 
 def _attempts(outcome: SearchError) -> Sequence[Attempt]:

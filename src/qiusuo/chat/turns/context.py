@@ -20,16 +20,17 @@ from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.models.vendors import EXTRACTIVE
-from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
+from qiusuo.chat.sessions.session import ChatSettings, Depth, Memory, new_id
 from qiusuo.chat.turns.answer import MessageText
 from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice, remark_notice
 from qiusuo.chat.turns.sourcing import TurnSources
 from qiusuo.config import Settings
+from qiusuo.engines.base import Storing
 from qiusuo.errors import ContextOverflow
 from qiusuo.models import Attempt, SearchResponse
-from qiusuo.pages import PageReader
+from qiusuo.pages import PageReader, RecentPages
 from qiusuo.plugins import Recognised
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import ToolSpec
@@ -83,6 +84,7 @@ class Context:
     model: Model
     settings: Settings
     reader: PageReader
+    recent_pages: RecentPages
     material: Material
     clock: Callable[[], float]
     query: str
@@ -131,6 +133,17 @@ class Context:
         """Tell whether results of an engine are the text itself, which is not cut."""
         kind = self.service.kind_of(engine)
         return kind is not None and kind.quoted_whole
+
+    def may_keep_pages(self, engine: str) -> bool:
+        """Tell whether pages that an engine has found may be kept for the next question, as its results may."""
+        kind = self.service.kind_of(engine)
+        storing = self.settings.engine(engine).store_results or (kind.storing if kind is not None else Storing.SHARED)
+        return storing != Storing.NEVER
+
+    @property
+    def depth(self) -> Depth:
+        """What the answer rests on."""
+        return self.ask.settings.depth or Depth(self.settings.depth)
 
     def heed_stop(self) -> None:
         """End the work here if the turn was stopped.

@@ -25,14 +25,14 @@ from qiusuo.text import truncate
 # Trimming to less than the limit leaves room for some turns, in which the beginning stays the same (prefix caches).
 _KEPT_SHARE: Final = 0.6
 _WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-_CHARS_PER_TOKEN: Final = 4
+CHARS_PER_TOKEN: Final = 4
 _PER_MESSAGE: Final = 4
 
 
 def estimate_tokens(text: str) -> int:
     """Return about how many tokens a text has: one per Chinese character, one per four others. Errs upwards."""
     wide = len(_WIDE.findall(text))
-    return wide + -(-(len(text) - wide) // _CHARS_PER_TOKEN)
+    return wide + -(-(len(text) - wide) // CHARS_PER_TOKEN)
 
 
 def message_tokens(message: BaseMessage) -> int:

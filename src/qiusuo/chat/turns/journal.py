@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from qiusuo.chat.events import (
     Done,
     Event,
     Notice,
+    PageRead,
+    Reading,
     Retraction,
     Round,
     RoundState,
@@ -145,6 +147,29 @@ class Journal:
                 better = replace(source, page_read=True)
                 self._sources[number] = better
                 self.emit(Sources((better,)))
+
+    def begin_reading(self, pages: tuple[PageRead, ...]) -> int:
+        """Tell that pages are being read; return the number of the reading."""
+        number = len(self.record.readings) + 1
+        self.emit(Reading(number, pages))
+        return number
+
+    def end_reading(self, number: int, pages: tuple[PageRead, ...], ms: int) -> None:
+        """Tell what became of the pages."""
+        self.emit(Reading(number, pages, done=True, ms=ms))
+
+    def weighed(self, passages: Mapping[int, tuple[str, ...]], weak: Collection[int]) -> None:
+        """Tell what is used of the pages that were read, and which sources hardly touch the question."""
+        better: list[Source] = []
+        for number, source in self._sources.items():
+            read = number in passages
+            new = replace(source, page_read=source.page_read or read, weak=number in weak)
+            new = replace(new, passages=passages[number]) if read else new
+            if new != source:
+                better.append(new)
+        self._sources |= {source.number: source for source in better}
+        if better:
+            self.emit(Sources(tuple(better)))
 
     def fail_round(self, number: int, kind: str, query: str, reason: Fact, attempts: Sequence[Attempt] = ()) -> None:
         """Tell that a search failed."""

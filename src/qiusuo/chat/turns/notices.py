@@ -24,6 +24,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Attempt, Outcome
+from qiusuo.passages import Difference
 from qiusuo.words import Fact, as_fact
 from qiusuo.words.catalogue import about
 
@@ -82,6 +83,12 @@ def notice(
     return Notice(
         fact, level, reason, commands=commands, doc=about(fact.code, "guide") or DOCS, retry_after=retry_after
     )
+
+
+def differing(one: Difference) -> Fact:
+    """Return that two sources say different things of what is asked."""
+    first, second = one.first, one.second
+    return Fact("notice.sources_differ", first=first.number, one=first.value, second=second.number, other=second.value)
 
 
 def remark_notice(heading: str, notes: Sequence[Fact], level: str) -> Notice:

@@ -6,7 +6,7 @@ today's date and the results, stands in the message it belongs to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qiusuo.citations.meaning.wording import is_chinese
@@ -110,6 +110,10 @@ _FAILED: Final = {
     ENGLISH: "(The web search failed this time. Answer from your own knowledge; where it is about recent facts, say that "
     "you could not verify them. Invent no sources.)",
 }
+_DIFFER: Final = {
+    CHINESE: "（来源 [{first}] 和 [{second}] 对所问之处说法不一：两种说法都写出来，各自标注来源。）",
+    ENGLISH: "(Sources [{first}] and [{second}] differ on what is asked: give both, each with its source.)",
+}
 _SEARCH_OFF: Final = {
     CHINESE: "联网搜索现在不可用：没有 web_search 工具。需要最新信息时如实告诉用户，并告诉用户怎样启用：",
     ENGLISH: "Web search is not available now: there is no web_search tool. Where recent facts are needed, tell the user "
@@ -183,16 +187,23 @@ def with_results(
     numbers: Sequence[int],
     snippet_length: int,
     remark: str = "",
+    passages: Mapping[int, Sequence[str]] | None = None,
+    differing: Sequence[tuple[int, int]] = (),
 ) -> str:
     """Return a question with the numbered results that the model is to answer from (they carry today's date).
 
-    ``remark`` is what engines have to say of the question.
+    ``remark`` is what engines have to say of the question, ``passages`` what pages have on it, ``differing`` which
+    sources contradict one another.
     """
     said = _remarked(remark)
     if not response.results:
         return f"{with_date(question, language)}\n{_NO_RESULTS[language]}{said}"
-    results = results_text(response, numbers=numbers, limit=len(numbers), snippet_length=snippet_length)
-    return f"{results}{said}\n\n{_QUESTION[language]}{question}"
+    results = results_text(
+        response, numbers=numbers, limit=len(numbers), snippet_length=snippet_length, passages=passages
+    )
+    # By their numbers alone: what pages say stays between the lines that mark it as data.
+    differ = "".join(f"\n{_DIFFER[language].format(first=first, second=second)}" for first, second in differing)
+    return f"{results}{said}{differ}\n\n{_QUESTION[language]}{question}"
 
 
 def last_turn(results: str, language: Language) -> str:

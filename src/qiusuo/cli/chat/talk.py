@@ -205,7 +205,7 @@ async def open_talk(settings: Settings, wish: Wish, *, lenient: bool) -> AsyncIt
     store = open_store(url if wish.save else MEMORY, limits=store_limits(settings))
     model = _usable_model(settings) if lenient else open_model(settings)
     async with SearchService.from_settings(settings) as service:
-        reader = PageReader()
+        reader = PageReader.from_settings(settings)
         conversations = Conversations(Chat(service, model, reader=reader, settings=settings), store)
         try:
             talk = Talk(conversations, settings, reader, wish)
