@@ -12,7 +12,7 @@ from typing import Final
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo import plugins
-from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
+from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
 from qiusuo.chat.followups import resolve
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
@@ -40,8 +40,6 @@ from qiusuo.words import Fact, Language
 logger = logging.getLogger(__name__)
 
 MAX_QUESTION: Final = 20_000
-RESEARCH: Final = "research"
-"""What the mode of a turn is called that is a research."""
 
 
 class Turn:

@@ -48,6 +48,8 @@ __all__ = [
     "fold",
 ]
 
+RESEARCH: Final = "research"
+"""What the mode of a turn is called that is a research."""
 SERVER_STOPPING: Final = "server_stopping"
 """How a turn has finished that was broken off because the server stopped."""
 
@@ -283,8 +285,9 @@ class TurnRecord:
     @property
     def can_go_on(self) -> bool:
         """Whether this is a research that has ended before it was finished."""
-        ended = self.state is not TurnState.RUNNING
-        return ended and self.research is not None and self.research["stage"] != ResearchStage.DONE
+        if self.state is TurnState.RUNNING or self.mode != RESEARCH:
+            return False
+        return self.research is None or self.research["stage"] != ResearchStage.DONE
 
     def __post_init__(self) -> None:
         self.language = self.language or language_of(detect_language(self.question)).value

@@ -41,6 +41,7 @@ from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.entrance.auth import runs_the_server
 from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.language import language_headers, reader_language, wished_language
+from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact, Language
 
@@ -143,6 +144,7 @@ class ChatRoutes:
             (f"{session}/turns", "POST", self.ask),
             (f"{session}/turns/{{turn}}/events", "GET", self.events),
             (f"{session}/turns/{{turn}}/stop", "POST", self.stop),
+            (f"{session}/turns/{{turn}}/report.{{kind}}", "GET", self.report),
         ]
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
 
@@ -282,6 +284,13 @@ class ChatRoutes:
         live.stop()
         await live.wait()
         return Response(status_code=HTTPStatus.NO_CONTENT)
+
+    async def report(self, request: Request) -> Response:
+        """Return an answer as a document: Markdown, or HTML that prints well."""
+        owner, path = owner_of(request), request.path_params
+        live = self.conversations.live(owner, path["session"], path["turn"])
+        record = live.record if live else await self.conversations.store.turn(owner, path["session"], path["turn"])
+        return report_answer(record, path["kind"])
 
     def _live(self, request: Request) -> LiveTurn:
         path = request.path_params

@@ -16,7 +16,6 @@ from qiusuo.chat.research.state import Found, Step
 from qiusuo.chat.turns.history import estimate_tokens
 from qiusuo.citations.checking.additions import add_citations
 from qiusuo.citations.linking.processor import CitationProcessor
-from qiusuo.citations.linking.references import escape_markdown
 from qiusuo.text import truncate
 from qiusuo.tools.render import neutral
 from qiusuo.words import Fact, Language
@@ -97,11 +96,8 @@ async def summary_of(run: Run, seconds: float) -> str:
 
 def digest(passages: Sequence[Found]) -> str:
     """Return the best passages as quotations with their numbers."""
-    lines = []
-    for each in passages[:_QUOTED]:
-        words = escape_markdown(truncate(neutral(each.text), _QUOTE_CHARS))
-        lines.append(f"- {words} [{each.number}]")
-    return "\n".join(lines)
+    quoted = passages[:_QUOTED]
+    return "\n".join(f"- {truncate(neutral(each.text), _QUOTE_CHARS)} [{each.number}]" for each in quoted)
 
 
 def checked_text(text: str, sources: CitationProcessor, pages: Mapping[int, str], language: Language) -> Checked:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
-from qiusuo.chat.events import Delta, Done, Event, TurnRecord
+from qiusuo.chat.events import RESEARCH, Delta, Done, Event, TurnRecord
 from qiusuo.chat.running import RunningTurn
 from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
@@ -126,6 +126,7 @@ class Conversations:
             ask = Ask(question, info.settings, language, user, query=query, research=research, earlier=earlier)
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
             record = TurnRecord(ask.id, question, language=language_of(question, language))
+            record.mode = RESEARCH if research else info.settings.mode.value
             if earlier is not None:  # so that nothing is lost if this process dies at once
                 record.research, record.kept = earlier.research, earlier.kept
                 record.sources, record.rounds = earlier.sources, earlier.rounds

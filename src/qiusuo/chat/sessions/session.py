@@ -351,6 +351,13 @@ class SessionStore(Protocol):
             InvalidQuery: there is no such turn.
         """
 
+    async def turn(self, owner: str, session: str, turn: str) -> TurnRecord:
+        """Return one turn.
+
+        Raises:
+            SessionNotFound: there is none of that id.
+        """
+
     async def begin_turn(self, owner: str, session: str, record: TurnRecord, *, replaces: str | None = None) -> Memory:
         """Claim the conversation for a turn and return what it remembers.
 
