@@ -53,6 +53,9 @@ export function fold(turn, event) {
     case "sources":
       for (const source of rest.sources) turn.sources = replaced(turn.sources, source);
       break;
+    case "research":
+      turn.research = rest;
+      break;
     case "delta":
       turn.answer += rest.text;
       break;
