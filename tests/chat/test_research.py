@@ -13,6 +13,7 @@ from qiusuo.chat.events import Check, Notice, Reading, Research, TurnState
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.progress import ResearchStage
 from qiusuo.chat.research.planning import by_rule, questions_in
+from qiusuo.chat.research.run import whole_sentences
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
@@ -124,6 +125,10 @@ class TestPlanning:
         assert 3 <= len(found) <= 6
         assert len(set(found)) == len(found)
 
+    def test_the_subject_of_an_english_question_is_its_name(self) -> None:
+        found = by_rule("Is Larkfield Lighthouse worth a visit?", 6, Language.ENGLISH)
+        assert found[1] == "What is the background of Larkfield Lighthouse?"
+
     def test_both_sides_of_a_comparison(self) -> None:
         assert {"Python 有哪些特点？", "Go 有哪些特点？"} <= set(by_rule("Python和Go的区别", 6, Language.CHINESE))
 
@@ -190,6 +195,8 @@ class TestReport:
         assert heard.done.answer.startswith("未配置语言模型：以下是按子问题整理的原文摘录")
         assert "468米" in heard.done.answer
         assert "120元" in heard.done.answer
+        quoted = [line for line in heard.done.answer.splitlines() if line.startswith("- ")]
+        assert len(quoted) == len(set(quoted)), "no passage is quoted twice"
         assert last(heard).digest
         assert heard.done.cited
         assert heard.done.state is TurnState.DONE
@@ -214,6 +221,17 @@ class TestReport:
 
 
 class TestLimits:
+    @pytest.mark.parametrize(
+        ("cut", "kept"),
+        [
+            ("高468米 [1]。票价120", "高468米 [1]。"),
+            ("It is tall. [1] It costs", "It is tall. [1]"),
+            ("Version 3.14 of", ""),
+        ],
+    )
+    def test_of_a_text_that_is_cut_off_the_whole_sentences_stay(self, cut: str, kept: str) -> None:
+        assert whole_sentences(cut) == kept
+
     async def test_searches_and_pages(self) -> None:
         async with tower(research_searches=2, research_pages=1) as (world, site):
             heard = await research(world)

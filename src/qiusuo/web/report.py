@@ -67,7 +67,7 @@ def markdown_report(record: TurnRecord, language: Language) -> str:
 
 def html_report(record: TurnRecord, language: Language) -> str:
     """Return an answer as a page that needs nothing else and prints well; its citations lead to the references."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").enable("strikethrough")
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
     body = str(parser.render(LINK.sub(r"[\[\1\]](#ref-\1)", record.answer.strip())))
     title = escape(record.question.strip())
     unfinished = Fact("research.unfinished").text(language) if record.state is not TurnState.DONE else ""

@@ -14,6 +14,7 @@ from qiusuo.chat.research.state import Found, Step
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.reading import Reads, read_pages
 from qiusuo.errors import SearchError
+from qiusuo.pages import can_read
 from qiusuo.passages import ANSWERS_FROM, Passage, Text, coverage, pick
 
 SHARE: Final = 0.6
@@ -32,6 +33,7 @@ class Gathering:
         self._share = max(1, min(_PAGES_OF_ONE, run.state.limits.pages // max(len(run.state.steps), 1)))
         self._wanted: dict[int, asyncio.Event] = {}
         """Pages that some sub-question reads or has read: another one waits for it instead."""
+        self._found: dict[int, set[int]] = {}
         self._reads: dict[int, list[Reads]] = {}
 
     async def find(self, step: Step) -> None:
@@ -58,7 +60,7 @@ class Gathering:
         found = await self._search(step, query)
         if isinstance(found, list):
             await self._read(step, found)
-        covered = coverage(step.question, _picked(self._run.context, step.question, _numbers(found)))
+        covered = await asyncio.to_thread(_covered, self._run.context, step.question, _numbers(found))
         other = keywords(query)
         if covered < ANSWERS_FROM and isinstance(found, list) and other and other != query:
             more = await self._search(step, other)
@@ -73,13 +75,17 @@ class Gathering:
         self._run.tell_step(step, StepState.SEARCHING)
         found = await self._run.search(query)
         if isinstance(found, list):
-            step.results += len(found)
+            self._found.setdefault(step.number, set()).update(_numbers(found))
+            step.results = len(self._found[step.number])
         return found
 
     async def _read(self, step: Step, found: Sequence[Numbered]) -> None:
         """Read the first pages that nobody reads yet, and wait for those that another sub-question reads."""
         # What has details is quoted whole already.
-        chosen = [each for each in found if each[1].details is None][: self._share]
+        silent = self._run.context.recent_pages.is_silent
+        chosen = [each for each in found if each[1].details is None and not silent(each[1].url)][: self._share]
+        if not can_read():
+            return
         others = [self._wanted[number] for number, _ in chosen if number in self._wanted]
         mine = [each for each in chosen if each[0] not in self._wanted]
         mine = mine[: self._run.take_pages(len(mine))]
@@ -94,7 +100,7 @@ class Gathering:
             done.set()
         for other in others:
             await other.wait()
-        step.pages += sum(number in self._run.context.pages for number, _ in chosen)
+        step.pages = len(self._found[step.number] & self._run.context.pages.keys())
         self._run.tell()
 
 
@@ -111,6 +117,10 @@ def _picked(context: Context, question: str, numbers: Sequence[int]) -> list[Pas
     ]
     found = pick(question, texts, PASSAGE_CHARS)
     return [each for each in found if each.score >= _KEPT_SHARE * found[0].score]
+
+
+def _covered(context: Context, question: str, numbers: Sequence[int]) -> float:
+    return coverage(question, _picked(context, question, numbers))
 
 
 def _numbers(found: Sequence[Numbered] | SearchError) -> list[int]:

@@ -39,6 +39,10 @@ _COMPARES: Final = re.compile(
 _BEFORE: Final = re.compile(
     r"([^,，。?？]*?)\s*(?:值得|[有是会要的]*(?:什么|哪|怎|如何|为何|多少|多高|多大|多久|谁|几|吗|呢))"
 )
+_NAME: Final = re.compile(
+    r"(?:(?<=^)(?:What|Who|When|Where|Why|Which|How|Is|Are|Was|Were|Do|Does|Did|Can|Could|Should|Will|Has|Have) )?"
+    r"([A-Z][\w.+-]*\w(?: (?:of |the |in |for )?[A-Z0-9][\w.+-]*\w)*)"
+)
 _FACETS: Final = ("research.facet_background", "research.facet_news", "research.facet_problems")
 
 
@@ -87,9 +91,14 @@ def _parts(line: str) -> list[str]:
 
 
 def _subject(clause: str) -> str:
-    """Return what a Chinese question says before it asks, else the words that carry meaning."""
-    before = _BEFORE.match(clause)
-    return before[1] if before and len(before[1]) > 1 else keywords(cleaned(clause)) or clause
+    """Return the longest name of an English question, what a Chinese one says before it asks, else its key words."""
+    if clause.isascii():
+        names = [name for name in _NAME.findall(clause) if not _ASKS.search(name)]
+        named = max(names, key=len, default="")
+    else:
+        before = _BEFORE.match(clause)
+        named = before[1] if before and len(before[1]) > 1 else ""
+    return named or keywords(cleaned(clause)) or clause
 
 
 def _words(text: str) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Final
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 SEARCH: Final = "web_search"
 _LONGEST_WAIT: Final = 60.0
+# As far as the last full stop, with the citations that belong to it.
+_SENTENCES: Final = re.compile(r".*(?:[。！？!?]|\.(?=\s|$))(?:\s?\[\d+\])*", re.DOTALL)
 
 Numbered = tuple[int, SearchResultItem]
 
@@ -123,7 +126,7 @@ class Run:
                 await asyncio.sleep(wait)
 
     async def write(self, messages: Sequence[BaseMessage], seconds: float, most: int) -> str:
-        """Return what the model says, its thoughts left out; empty where its tokens or seconds are used up.
+        """Return what the model says, its thoughts left out: whole sentences, as far as tokens and seconds allow.
 
         Raises:
             ModelError: the model failed.
@@ -149,11 +152,18 @@ class Run:
                     self.context.journal.count_tokens(chunk.usage_metadata)
                     told += len(chunk.text)
                     if estimate_tokens(text) > limit:
+                        text = whole_sentences(text)
                         break
         except TimeoutError:
             self.reached.add("seconds")
-            text = ""
+            text = whole_sentences(text)
         else:
             text += thoughts.finish()
         self.state.tokens += max(estimate_tokens(text), told // 4)
         return text.strip()
+
+
+def whole_sentences(text: str) -> str:
+    """Return a text that was cut off without its last sentence, which has no end."""
+    found = _SENTENCES.match(text)
+    return found[0] if found else ""

@@ -51,7 +51,7 @@ async def section_of(run: Run, step: Step, seconds: float) -> str:
         failed = step.state is StepState.FAILED
         return Fact("research.not_searched" if failed else "research.nothing_found").text(run.language)
     if not run.has_model:
-        return digest(step.passages)
+        return digest(step, run.state.steps)
     written = await _written(run, step, seconds) if seconds >= _LEAST_SECONDS else ""
     if seconds < _LEAST_SECONDS:
         run.reached.add("seconds")
@@ -60,7 +60,7 @@ async def section_of(run: Run, step: Step, seconds: float) -> str:
         return checked.text
     # It ran out of time or tokens, or the model named no source: the sources speak for themselves.
     why = "research.unsourced_section" if written else "research.unwritten_section"
-    return f"{Fact(why).text(run.language)}\n\n{digest(step.passages)}"
+    return f"{Fact(why).text(run.language)}\n\n{digest(step, run.state.steps)}"
 
 
 async def _written(run: Run, step: Step, seconds: float) -> str:
@@ -94,10 +94,12 @@ async def summary_of(run: Run, seconds: float) -> str:
     return checked.text if checked.cited and not checked.unsourced else ""
 
 
-def digest(passages: Sequence[Found]) -> str:
-    """Return the best passages as quotations with their numbers."""
-    quoted = passages[:_QUOTED]
-    return "\n".join(f"- {truncate(neutral(each.text), _QUOTE_CHARS)} [{each.number}]" for each in quoted)
+def digest(step: Step, steps: Sequence[Step]) -> str:
+    """Return the best passages as quotations with their numbers, where it can be none that another section quotes."""
+    others = "\n".join(other.section for other in steps if other is not step)
+    lines = [f"{truncate(neutral(each.text), _QUOTE_CHARS)} [{each.number}]" for each in step.passages]
+    new = [line for line in lines if line not in others]
+    return "\n".join(f"- {line}" for line in (new or lines[:1])[:_QUOTED])
 
 
 def checked_text(text: str, sources: CitationProcessor, pages: Mapping[int, str], language: Language) -> Checked:
