@@ -163,6 +163,18 @@ class TestReport:
         assert "468米" in str(requests[1].messages[-1]["content"]), "passages of pages, not their beginnings"
         assert "第0段" not in str(requests[1].messages[-1]["content"])
 
+    async def test_thoughts_are_left_out(self) -> None:
+        def thinking(asked: Asked) -> Reply:
+            thought = "先想一想。" if "这一节回答" in str(asked.messages[-1]["content"]) else "<think>先想一想。"
+            return Reply.text(thought, "\n</think>\n", *[str(piece) for piece in writer(asked).pieces])
+
+        async with tower() as (world, _):
+            world.model.otherwise = thinking
+            heard = await research(world)
+        assert not last(heard).by_rule
+        assert "468米" in heard.done.answer
+        assert "想一想" not in heard.done.answer
+
     async def test_what_is_asked_next_knows_the_report(self) -> None:
         async with tower() as (world, _):
             await research(world)

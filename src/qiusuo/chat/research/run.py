@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Final
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessageChunk, BaseMessage
 
 from qiusuo import plugins
 from qiusuo.chat.events import Stage
@@ -20,7 +20,7 @@ from qiusuo.chat.research.state import State, Step
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.chat.turns.notices import reason_of, search_notice
-from qiusuo.chat.turns.thinking import ThinkFilter
+from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
 from qiusuo.errors import AllEnginesFailed, SearchError, UserRateLimited
 from qiusuo.models import SearchResponse, SearchResultItem, SearchType
 from qiusuo.roster import NATIVE
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 SEARCH: Final = "web_search"
 _LONGEST_WAIT: Final = 60.0
+_WITHOUT_END: Final = 4
+"""A text of so many times the tokens that it should have will not end by itself."""
 # As far as the last full stop, with the citations that belong to it.
 _SENTENCES: Final = re.compile(r".*(?:[。！？!?]|\.(?=\s|$))(?:\s?\[\d+\])*", re.DOTALL)
 
@@ -68,7 +70,7 @@ class Run:
     def take_pages(self, wanted: int) -> int:
         """Return how many of so many pages may still be read, and count them."""
         given = min(wanted, self.state.limits.pages - self.state.pages)
-        if given < wanted:
+        if given < wanted and self.state.limits.pages:  # who allows none knows that none are read
             self.reached.add("pages")
         self.state.pages += given
         return given
@@ -136,11 +138,10 @@ class Run:
             self.reached.add("tokens")
             return ""
         self.state.tokens += needed
-        text, told = "", 0
-        thoughts = ThinkFilter()
+        spent, most_spent = 0, self.tokens_left
+        spoken = _Spoken()
         self.context.journal.status(Stage.THINKING)
         model = await self.context.model.chat_model()
-        limit = min(most, self.tokens_left)
         stream = stream_model(
             model, messages, model=self.context.model.info.name, idle_timeout=self.context.settings.model_timeout
         )
@@ -148,19 +149,47 @@ class Run:
             async with asyncio.timeout(seconds), aclosing(stream):
                 async for chunk in stream:
                     self.context.heed_stop()
-                    text += thoughts.feed(chunk.text)
+                    spoken.take(chunk)
                     self.context.journal.count_tokens(chunk.usage_metadata)
-                    told += len(chunk.text)
-                    if estimate_tokens(text) > limit:
-                        text = whole_sentences(text)
+                    spent += estimate_tokens(chunk.text)  # with its thoughts
+                    if spent >= most_spent or estimate_tokens(spoken.text) > _WITHOUT_END * most:
+                        self.reached.update({"tokens"} if spent >= most_spent else ())
+                        spoken.cut_off()
                         break
         except TimeoutError:
             self.reached.add("seconds")
-            text = whole_sentences(text)
-        else:
-            text += thoughts.finish()
-        self.state.tokens += max(estimate_tokens(text), told // 4)
-        return text.strip()
+            spoken.cut_off()
+        spoken.finish()
+        self.state.tokens += min(spent, most_spent)
+        return spoken.text.strip()
+
+
+class _Spoken:
+    """What a model has said so far, its thoughts left out."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._thoughts = ThinkFilter()
+        self._cut = False
+
+    def take(self, chunk: AIMessageChunk) -> None:
+        if has_thought_apart(chunk):
+            self._thoughts.thoughts_come_apart()
+        self._add(self._thoughts.feed(chunk.text))
+
+    def cut_off(self) -> None:
+        """The message was left before its end: only whole sentences count."""
+        self._cut = True
+
+    def finish(self) -> None:
+        self._add(self._thoughts.finish())
+        if self._cut:
+            self.text = whole_sentences(self.text)
+
+    def _add(self, piece: str) -> None:
+        if self._thoughts.retracts:
+            self.text = ""
+        self.text += piece
 
 
 def whole_sentences(text: str) -> str:
