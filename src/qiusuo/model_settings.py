@@ -60,6 +60,15 @@ class ModelSettings(BaseModel):
     injection_tokens: int = Field(
         3000, ge=200, description="Most tokens of search results that are put into a question of chat mode."
     )
+    research_questions: int = Field(6, ge=3, le=6, description="Most sub-questions of a research.")
+    research_searches: int = Field(12, ge=1, le=100, description="Most searches of a research.")
+    research_pages: int = Field(20, ge=0, le=200, description="Most pages that a research reads.")
+    research_tokens: int = Field(
+        60_000,
+        ge=1000,
+        description="Most tokens that a model is sent and writes in a research; then it quotes instead.",
+    )
+    research_seconds: int = Field(300, ge=1, le=7200, description="Most seconds that a research takes.")
     depth: Literal["snippets", "auto", "read"] = Field(
         "auto",
         description="What answers of chat mode rest on where a conversation does not say: the `snippets` of results, "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.chat.events import Notice, Round, RoundState, TurnState
+from qiusuo.chat.events import Notice, Round, RoundState, Sources, TurnState
 from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.tools import regulations_text
+from qiusuo.pages import PageReader
 from qiusuo.testing import Fault
 from tests.support.chat_world import AGENT, ChatWorld
+from tests.support.page_site import Site, response
 from tests.support.scripted_model import Asked, Call, Gate, Reply
 from tests.support.web_server import page_site
 
@@ -238,6 +240,77 @@ class TestPages:
             heard = await world.ask("读一下", AGENT)
             assert heard.codes == ["page_failed"]
             assert heard.done.state is TurnState.DONE
+
+
+PADDING = "".join(f"<p>第{number}段介绍江边的风景、餐馆和交通，与数字无关。</p>" for number in range(400))
+TOWER = f"<html><title>东方塔</title><body><article><h1>东方塔</h1>{PADDING}<h2>结构</h2><p>塔身由钢管组成。</p>\
+<p>东方塔的总高度为468米。</p><p>塔内共有35层。</p></article></body></html>"
+BRIDGE = f"<html><title>长虹桥</title><body><article><h1>长虹桥</h1>{PADDING}<h2>数据</h2>\
+<p>长虹桥的高度是91米，比东方塔矮。</p></article></body></html>"
+
+
+class TestSeveralPages:
+    async def test_pages_of_one_call_are_read_side_by_side_and_answered_with_passages(self) -> None:
+        async with (
+            Site({"/tower": response(TOWER), "/bridge": response(BRIDGE)}) as site,
+            PageReader(site.policy()) as reader,
+        ):
+            urls = [site.url("/tower"), site.url("/bridge"), "http://10.0.0.1/secret"]
+            script = (
+                Reply.tools(Call("fetch_page", {"urls": urls})),
+                Reply.text("东方塔高468米 [1]，长虹桥高91米 [2]。"),
+            )
+            async with ChatWorld(*script, reader=reader) as world:
+                heard = await world.ask("东方塔和长虹桥的高度是多少", AGENT)
+                told = world.model.requests[-1].messages[-1]["content"]
+        assert sorted(site.paths) == ["/bridge", "/tower"]
+        assert [(found.kind, found.state.value) for found in heard.rounds] == [
+            ("fetch_page", "done"),
+            ("fetch_page", "done"),
+            ("fetch_page", "failed"),
+        ]
+        assert "总高度为468米" in told
+        assert "塔身由钢管组成" in told, "the neighbouring sentences"
+        assert "结构" in told, "the heading above"
+        assert "高度是91米" in told
+        assert len(told) < 8000, "passages, not the beginnings of pages"
+        assert "10.0.0.1" in told, "the model is told of the page that could not be read"
+        assert heard.done.cited == (1, 2)
+        assert heard.codes == ["page_failed"]
+        check = next(event for event in heard.events if event.type == "check")
+        assert check.report["counts"]["supported"] == 2  # type: ignore[attr-defined]
+
+    async def test_the_source_shows_what_answers(self) -> None:
+        async with Site({"/tower": response(TOWER)}) as site, PageReader(site.policy()) as reader:
+            call = Call("fetch_page", {"url": site.url("/tower")})
+            async with ChatWorld(Reply.tools(call), Reply.text("468米 [1]。"), reader=reader) as world:
+                heard = await world.ask("东方塔有多高", AGENT)
+        [source] = [source for event in heard.of(Sources) for source in event.sources if source.page_read]
+        assert "468米" in source.snippet
+
+    async def test_more_pages_than_may_be_read_at_once_are_named(self) -> None:
+        async with Site({"/tower": response(TOWER)}) as site, PageReader(site.policy()) as reader:
+            call = Call("fetch_page", {"urls": [site.url(f"/tower?{number}") for number in range(7)]})
+            async with ChatWorld(Reply.tools(call), Reply.text("好。"), reader=reader) as world:
+                await world.ask("东方塔有多高", AGENT)
+                told = world.model.requests[-1].messages[-1]["content"]
+        assert len(site.paths) == 5
+        assert site.url("/tower?6") in told
+
+
+class TestBudget:
+    async def test_the_model_is_told_how_many_rounds_are_left(self) -> None:
+        script = (Reply.tools(search("甲")), Reply.tools(search("乙")), Reply.text("好 [1]。"))
+        async with ChatWorld(*script, agent_rounds=3) as world:
+            await world.ask("问题", AGENT)
+            told = [one.messages[-1]["content"].splitlines()[0] for one in world.model.requests[1:]]
+        assert "还可以调用工具 2 轮" in told[0]
+        assert "还可以调用工具 1 轮" in told[1]
+
+    async def test_in_english(self) -> None:
+        async with ChatWorld(Reply.tools(search("tea")), Reply.text("Yes [1].")) as world:
+            await world.ask("What is tea?", AGENT)
+            assert "5 more rounds" in world.model.requests[-1].messages[-1]["content"].splitlines()[0]
 
 
 class TestModes:

@@ -41,7 +41,7 @@ PARTS = sorted({path.relative_to(ROOT).with_suffix("").parts[0] for path in MODU
 # The words of the page are compared with its sources where these are checked.
 PREFIXES = sorted({code.partition(".")[0] for code in CODES} - {"page"})
 # What models are told, and what pretends to be somebody else.
-FOR_MODELS = ("chat/turns/prompts.py", "tools/", "legal/tools.py", "testing/")
+FOR_MODELS = ("chat/turns/prompts.py", "chat/research/prompts.py", "tools/", "legal/tools.py", "testing/")
 HAN, MARKS = re.compile("[\u4e00-\u9fff]"), re.compile("[。，；！？：]")
 PATTERN = re.compile(r"[\[(|\\?][?:\[\]]|\|")
 

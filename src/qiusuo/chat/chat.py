@@ -12,12 +12,13 @@ from typing import Final
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo import plugins
-from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
+from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
 from qiusuo.chat.followups import resolve
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
 from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.research.turn import research_turn
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.chat_turn import chat_turn
@@ -187,8 +188,9 @@ class Chat:
     async def work(self, context: Context) -> None:
         """Do the work of a turn."""
         journal, ask = context.journal, context.ask
-        searches = ask.settings.search or ask.settings.mode is Mode.AGENT
-        journal.emit(TurnStarted(ask.id, ask.question, ask.settings.mode.value, self.model.info.name, searches, now()))
+        searches = ask.research or ask.settings.search or ask.settings.mode is Mode.AGENT
+        mode = RESEARCH if ask.research else ask.settings.mode.value
+        journal.emit(TurnStarted(ask.id, ask.question, mode, self.model.info.name, searches, now()))
         try:
             await journal.run(lambda: self._answer(context))
         finally:
@@ -203,6 +205,9 @@ class Chat:
         if self.model.info.kind == EXTRACTIVE:
             journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
         try:
+            if ask.research:
+                await research_turn(context)
+                return
             native = await self._native(context)
             if native is not None and await native_turn(context, native):
                 return

@@ -1,9 +1,9 @@
 """What happens in one turn of a conversation, as typed events.
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
-``Status``, ``Round``, ``Sources``, ``Reading``, ``Notice``, ``Delta`` and ``Retraction`` as they happen; at the end
-``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to what is kept
-of a turn.
+``Status``, ``Round``, ``Sources``, ``Reading``, ``Research``, ``Notice``, ``Delta`` and ``Retraction`` as they happen;
+at the end ``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to
+what is kept of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final
 from qiusuo.chat.event import Event, camel, plain
 from qiusuo.chat.notice import Notice, is_known
 from qiusuo.chat.page_reads import PageRead, PageState, Reading
+from qiusuo.chat.progress import Research, ResearchStage
 from qiusuo.models import Attempt
 from qiusuo.text import detect_language
 from qiusuo.words import Fact, Language, language_of, said
@@ -32,6 +33,7 @@ __all__ = [
     "PageRead",
     "PageState",
     "Reading",
+    "Research",
     "Retraction",
     "Round",
     "RoundState",
@@ -46,6 +48,8 @@ __all__ = [
     "fold",
 ]
 
+RESEARCH: Final = "research"
+"""What the mode of a turn is called that is a research."""
 SERVER_STOPPING: Final = "server_stopping"
 """How a turn has finished that was broken off because the server stopped."""
 
@@ -251,7 +255,10 @@ class Done(Event):
 
 @dataclass(slots=True)
 class TurnRecord:
-    """What is kept of a turn: the sum of its events, told in ``language`` (if none is given, that of the question)."""
+    """What is kept of a turn: the sum of its events, told in ``language`` (if none is given, that of the question).
+
+    ``kept`` is what an unfinished research needs to go on; no reader is sent it.
+    """
 
     id: str
     question: str
@@ -272,6 +279,15 @@ class TurnRecord:
     check: dict[str, Any] | None = None
     usage: dict[str, Any] | None = None
     language: str = ""
+    research: dict[str, Any] | None = None
+    kept: dict[str, Any] | None = None
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether this is a research that has ended before it was finished."""
+        if self.state is TurnState.RUNNING or self.mode != RESEARCH:
+            return False
+        return self.research is None or self.research["stage"] != ResearchStage.DONE
 
     def __post_init__(self) -> None:
         self.language = self.language or language_of(detect_language(self.question)).value
@@ -290,7 +306,7 @@ class TurnRecord:
         return cls(**values)
 
 
-def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per kind of event
+def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
     """Add an event to the record of its turn."""
     language = Language(record.language)
     match event:
@@ -304,6 +320,8 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901 - one case per
         case Sources():
             for source in event.sources:
                 _replace(record.sources, "number", source.to_dict())
+        case Research():
+            record.research = _without_type(event, language)
         case Reading():
             _replace(record.readings, "number", _without_type(event, language))
         case Delta():

@@ -127,6 +127,7 @@ def chat(
     ] = None,
     no_save: Annotated[bool, typer.Option("--no-save", help=about("chat_no_save"))] = False,
     as_json: Annotated[bool, typer.Option("--json", help=about("chat_json"))] = False,
+    research: Annotated[bool, typer.Option("--research", help=about("chat_research"))] = False,
     language: Annotated[
         Literal["zh", "en"] | None,
         typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
@@ -136,7 +137,17 @@ def chat(
     from qiusuo.cli.chat.command import ChatOptions, run_chat  # noqa: PLC0415 - loaded when used
 
     options = ChatOptions(
-        " ".join(question or ()), mode, search, model, engine, session, not no_save, as_json, language, depth
+        " ".join(question or ()),
+        mode,
+        search,
+        model,
+        engine,
+        session,
+        not no_save,
+        as_json,
+        language,
+        depth,
+        research=research,
     )
     raise typer.Exit(run_chat(options))
 

@@ -46,7 +46,7 @@ def _arguments_problem(error: ValidationError) -> str:
     return error_text(invalid_arguments(error))
 
 
-class _ModelTool(BaseTool):
+class ModelTool(BaseTool):
     """What our tools share: failures are messages that a model can act on, and it is sent the whole schema."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -64,7 +64,7 @@ class _ModelTool(BaseTool):
         return self.args_schema
 
 
-class SearchTool(_ModelTool):
+class SearchTool(ModelTool):
     """``web_search`` for an agent: at most five numbered results (``SEARCH_MAX_RESULTS``: fewer) with short snippets.
 
     Give it the session's ``registry`` and the numbers run on over all searches of the session; with its ``cache`` no
@@ -154,7 +154,7 @@ def _kept_as(query: str, search_type: str) -> str:
     return words if search_type == SearchType.GENERAL else f"{search_type}\x1f{words}"
 
 
-class SpecTool(_ModelTool):
+class SpecTool(ModelTool):
     """Any of the toolbox's tools for LangChain; synchronous calls run on a loop of their own."""
 
     spec: ToolSpec = Field(exclude=True)

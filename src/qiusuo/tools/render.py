@@ -77,14 +77,17 @@ def numbered_sources(
     ]
 
 
-def page_text(page: Page) -> str:
-    """Return a page as text."""
+def page_text(page: Page, part: str | None = None) -> str:
+    """Return a page as text; ``part`` are those of its words that are wanted."""
     facts = [f"URL: {one_line(page.final_url)}", f"标题 Title: {neutral(page.title)}"]
     if page.published_at:
         facts.append(f"日期 Date: {neutral(page.published_at)}")
-    if page.truncated:
+    if part is not None and part != page.text:
+        facts.append("（只列出与问题有关的段落 / only the passages that answer）")
+    elif page.truncated:
         facts.append("（内容过长，已截断 / cut, the page is longer）")
-    return "\n".join([*facts, untrusted(_NUMBER.sub(r"(\1)", page.text))])
+    words = page.text if part is None else part
+    return "\n".join([*facts, untrusted(_NUMBER.sub(r"(\1)", words))])
 
 
 def language_for(arguments: Mapping[str, object]) -> Language:

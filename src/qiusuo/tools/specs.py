@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from qiusuo import plugins
 from qiusuo.errors import SearchDisabled, SearchError
@@ -25,7 +25,12 @@ SEARCH_DESCRIPTION = "搜索互联网获取实时信息。当需要了解最新�
 QUERY_DESCRIPTION = "搜索查询关键词,应该具体、清晰、针对性强"
 DEFAULT_PAGE_CHARS = 8000
 MAX_PAGE_CHARS = 50_000
-_SNIPPET_CHARS = 300
+SNIPPET_CHARS = 300
+PAGES_AT_ONCE = 5
+PAGES_DESCRIPTION = (
+    "同时读取一个或几个网页，返回其中回答问题的段落。当搜索摘要不足以回答问题时使用。"
+    "Read one or several web pages side by side; returns the passages that answer. Use it when snippets are not enough."
+)
 
 
 class QueryArguments(ToolArguments):
@@ -52,6 +57,27 @@ class PageArguments(ToolArguments):
     max_chars: int = Field(
         default=DEFAULT_PAGE_CHARS, ge=200, le=MAX_PAGE_CHARS, description="最多返回的字符数 / longest text to return"
     )
+
+
+class PagesArguments(ToolArguments):
+    """Which pages to read, and what for."""
+
+    urls: list[str] = Field(
+        description=f"网页地址，一次最多 {PAGES_AT_ONCE} 个 / addresses of pages (http, https), {PAGES_AT_ONCE} at most"
+    )
+    question: str = Field(
+        default="",
+        description="想从网页里知道什么，默认是用户的问题 / what to look for; the user's question if left out",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_is_a_list(cls, data: Any) -> Any:
+        """Take ``url`` too: that is what models write who want a single page."""
+        if not isinstance(data, Mapping):
+            return data
+        given = data.get("urls") or data.get("url") or ""
+        return {**data, "urls": [given] if isinstance(given, str) else given}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +206,7 @@ class Toolbox:
         page = await self._reader.read(wanted.url, max_chars=wanted.max_chars)
         text = page_text(page)
         title = page.title or page.final_url
-        source = SearchResultItem(title, page.final_url, page.text[:_SNIPPET_CHARS], published_at=page.published_at)
+        source = SearchResultItem(title, page.final_url, page.text[:SNIPPET_CHARS], published_at=page.published_at)
         return ToolOutput(
             text, page.to_dict(), (source,), documents=(page.text,), numbered=lambda numbers: f"[{numbers[0]}] {text}"
         )

@@ -24,6 +24,7 @@ from qiusuo.chat.depth import usual_depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
@@ -41,6 +42,7 @@ from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.entrance.auth import runs_the_server
 from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.language import language_headers, reader_language, wished_language
+from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact, Language
 
@@ -75,9 +77,15 @@ class SessionChange(_Body):
 
 
 class Question(_Body):
-    """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead."""
+    """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead.
 
-    text: str
+    With ``research`` it is looked into from several sides. ``goes_on`` is a research that broke off, in the place of a
+    text: it goes on where it was.
+    """
+
+    text: str = ""
+    research: bool = False
+    goes_on: str | None = None
     query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
     replaces: str | None = None
     language: str | None = Field(default=None, pattern="^(zh|en)$")
@@ -137,6 +145,7 @@ class ChatRoutes:
             (f"{session}/turns", "POST", self.ask),
             (f"{session}/turns/{{turn}}/events", "GET", self.events),
             (f"{session}/turns/{{turn}}/stop", "POST", self.stop),
+            (f"{session}/turns/{{turn}}/report.{{kind}}", "GET", self.report),
         ]
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
 
@@ -166,6 +175,10 @@ class ChatRoutes:
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
+                "research": {
+                    "questions": self.backend.settings.research_questions,
+                    **limits_of(self.backend.settings).to_dict(),
+                },
             },
             language=language,
         )
@@ -257,6 +270,8 @@ class ChatRoutes:
             language=body.language,
             user=user_of(request),
             query=body.query,
+            research=body.research,
+            goes_on=body.goes_on,
         )
         return event_stream(live, wished_language(request.scope))
 
@@ -272,6 +287,13 @@ class ChatRoutes:
         live.stop()
         await live.wait()
         return Response(status_code=HTTPStatus.NO_CONTENT)
+
+    async def report(self, request: Request) -> Response:
+        """Return an answer as a document: Markdown, or HTML that prints well."""
+        owner, path = owner_of(request), request.path_params
+        live = self.conversations.live(owner, path["session"], path["turn"])
+        record = live.record if live else await self.conversations.store.turn(owner, path["session"], path["turn"])
+        return report_answer(record, path["kind"])
 
     def _live(self, request: Request) -> LiveTurn:
         path = request.path_params
@@ -349,7 +371,9 @@ def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -
 
 
 def _turn(record: TurnRecord, wished: Language | None) -> dict[str, Any]:
-    return told(record.to_dict(), wished or Language(record.language))
+    shown = told(record.to_dict(), wished or Language(record.language))
+    del shown["kept"]  # for the server alone
+    return shown | {"canGoOn": record.can_go_on}
 
 
 def _count(query: QueryParams, name: str, otherwise: int) -> int:

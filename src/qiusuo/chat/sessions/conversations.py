@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
-from qiusuo.chat.events import Delta, Done, Event, TurnRecord
+from qiusuo.chat.events import RESEARCH, Delta, Done, Event, TurnRecord
 from qiusuo.chat.running import RunningTurn
 from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
@@ -17,7 +17,7 @@ from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.notices import notice
 from qiusuo.chat.turns.prompts import language_of
-from qiusuo.errors import SearchError, SessionBusy
+from qiusuo.errors import InvalidQuery, SearchError, SessionBusy
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -104,8 +104,12 @@ class Conversations:
         language: str | None = None,
         user: str | None = None,
         query: str | None = None,
+        research: bool = False,
+        goes_on: str | None = None,
     ) -> LiveTurn:
         """Ask the next question of a conversation; the answer begins at once. ``query``: what to search for instead.
+
+        ``goes_on`` is the research, the last turn, that broke off: the new turn takes its place and its question.
 
         Raises:
             SearchError: the question cannot be used, the conversation is unknown or busy, or cannot be saved; or too
@@ -115,9 +119,17 @@ class Conversations:
         try:
             await self.settle(owner, session)
             info = await self.store.get(owner, session)
-            ask = Ask(question, info.settings, language, user, query=query)
+            earlier = await self._broken_off(owner, session, goes_on) if goes_on is not None else None
+            if earlier is not None:
+                question, replaces, research = earlier.question, earlier.id, True
+                language = earlier.language
+            ask = Ask(question, info.settings, language, user, query=query, research=research, earlier=earlier)
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
             record = TurnRecord(ask.id, question, language=language_of(question, language))
+            record.mode = RESEARCH if research else info.settings.mode.value
+            if earlier is not None:  # so that nothing is lost if this process dies at once
+                record.research, record.kept = earlier.research, earlier.kept
+                record.sources, record.rounds = earlier.sources, earlier.rounds
             memory = await self.store.begin_turn(owner, session, record, replaces=replaces)
             live = LiveTurn(self.chat.turn(ask, memory), owner, session, self._unsaved)
         except BaseException:  # whatever it is, a hang-up too, no turn has begun
@@ -133,6 +145,18 @@ class Conversations:
         live.when_ended(ended)
         self._keeper.wake()
         return live
+
+    async def _broken_off(self, owner: str, session: str, turn: str) -> TurnRecord:
+        """Return the research that is to go on.
+
+        Raises:
+            InvalidQuery: it is not the last turn, no research, or finished.
+        """
+        page = await self.store.turns(owner, session, limit=1)
+        found = page.turns[-1] if page.turns else None
+        if found is None or found.id != turn or not found.can_go_on:
+            raise InvalidQuery(Fact("session.nothing_to_go_on"))
+        return found
 
     async def settle(self, owner: str, session: str) -> None:
         """Save the last turn of a conversation where that could not be done so far.

@@ -168,9 +168,8 @@ class SessionCache:
     def from_dict(cls, data: list[Any]) -> SessionCache:
         """Rebuild a cache from ``to_dict``; an entry of before times were kept may be of any age and is left out."""
         timed = [entry for entry in data if len(entry) == 3]  # noqa: PLR2004 - query, response, time
-        return cls(
-            {query: KeptSearch(SearchResponse.from_dict(response, read_details), at) for query, response, at in timed}
-        )
+        found = {query: SearchResponse.from_dict(response, read_details) for query, response, _ in timed}
+        return cls({query: KeptSearch(found[query], at) for query, _, at in timed})
 
 
 @dataclass(slots=True)
@@ -343,6 +342,9 @@ class SessionStore(Protocol):
         Raises:
             InvalidQuery: there is no such turn.
         """
+
+    async def turn(self, owner: str, session: str, turn: str) -> TurnRecord:
+        """Return one turn; SessionNotFound is raised also where there is none of that id."""
 
     async def begin_turn(self, owner: str, session: str, record: TurnRecord, *, replaces: str | None = None) -> Memory:
         """Claim the conversation for a turn and return what it remembers.

@@ -156,13 +156,18 @@ class SqlSessionStore:
             total, earlier = (connection.execute(counted)).one()
             if not found and after is not None:
                 earlier = total
-            records = [TurnRecord.from_dict(row.record) for row in found]
-            for record in records:
-                if record.state is TurnState.RUNNING:
-                    store_turns.with_pieces(connection, session, record)
-                    if record.id != running:
-                        store_turns.give_up(record)
+            records = [store_turns.read(connection, session, row.record, running) for row in found]
             return TurnPage(records, earlier, total - earlier - len(records))
+
+        return await self.database.run(work)
+
+    async def turn(self, owner: str, session: str, turn: str) -> TurnRecord:
+        def work(connection: Connection) -> TurnRecord:
+            running = self._info(_find(connection, owner, session)).running
+            found = connection.scalar(select(turns.c.record).where(*store_turns.is_turn(session, turn)))
+            if found is None:
+                raise SessionNotFound(Fact("session.no_turn"))
+            return store_turns.read(connection, session, found, running)
 
         return await self.database.run(work)
 

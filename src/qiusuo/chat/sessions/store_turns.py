@@ -69,6 +69,16 @@ def with_pieces(connection: Connection, session: str, record: TurnRecord) -> Tur
     return record
 
 
+def read(connection: Connection, session: str, data: dict[str, Any], running: str | None) -> TurnRecord:
+    """Return a turn of a conversation in which ``running`` is being answered; one that died says so."""
+    record = TurnRecord.from_dict(data)
+    if record.state is TurnState.RUNNING:
+        with_pieces(connection, session, record)
+        if record.id != running:
+            give_up(record)
+    return record
+
+
 def bury(connection: Connection, session: str, turn: str, memory: Memory) -> None:
     """Mark a dead turn as failed. The numbers its readers have seen stay taken."""
     data = connection.scalar(select(turns.c.record).where(*is_turn(session, turn)))

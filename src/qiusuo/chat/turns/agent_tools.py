@@ -33,8 +33,8 @@ from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
-# The same words as the tool's own, but for machines; the agent has the one that numbers.
-_LEFT_OUT: Final = {"web_search", "webSearch"}
+# The agent has those that number, and a way to read several pages at once; the others are for machines.
+_LEFT_OUT: Final = {"web_search", "webSearch", "fetch_page"}
 
 
 class Desk:
@@ -77,7 +77,7 @@ class AgentSearch(SearchTool):
         try:
             response = await self.find(query, type)
         except Exception as error:
-            raise self.desk.failed(number, self.name, query, _known(error, self.name)) from error
+            raise self.desk.failed(number, self.name, query, known_error(error, self.name)) from error
         text, artifact = self.shown(response)
         context.sources.note(artifact["numbers"], response.results)
         journal.end_round(number, self.name, response, artifact["numbers"])
@@ -89,7 +89,7 @@ class AgentSearch(SearchTool):
 
 
 class AgentSpecTool(SpecTool):
-    """Any other tool in a turn: reading a page, those of plug-ins."""
+    """Any other tool in a turn: those of plug-ins."""
 
     desk: Desk = Field(exclude=True)
 
@@ -97,14 +97,12 @@ class AgentSpecTool(SpecTool):
         context, journal = self.desk.context, self.desk.context.journal
         subject = self.spec.subject_of(arguments)
         number = journal.begin_round(self.name, subject)
-        reads = self.name == "fetch_page"
-        journal.status(Stage.READING if reads else Stage.SEARCHING, subject)
-        if not reads:
-            context.material.searches.append((self.name, subject))
+        journal.status(Stage.SEARCHING, subject)
+        context.material.searches.append((self.name, subject))
         try:
             output = await self.spec.run(arguments, self.user)
         except Exception as error:
-            raise self.desk.failed(number, self.name, subject, _known(error, self.name)) from error
+            raise self.desk.failed(number, self.name, subject, known_error(error, self.name)) from error
         numbers = context.sources.add(subject, output.sources)
         response = SearchResponse(
             subject, output.sources, output.engine, search_time=output.search_time, cached=output.cached
@@ -127,7 +125,7 @@ def is_empty_search(tool: BaseTool | None, arguments: Mapping[str, Any]) -> bool
     return field is not None and field.is_required() and not (isinstance(words, str) and words.strip())
 
 
-def _known(error: Exception, tool: str) -> SearchError:
+def known_error(error: Exception, tool: str) -> SearchError:
     """Return an error that can be told; for one of our own making the turn goes on as for any other."""
     if isinstance(error, SearchError):
         return error
@@ -136,7 +134,7 @@ def _known(error: Exception, tool: str) -> SearchError:
     return kind(Fact("turn.tool_broke", tool=tool))
 
 
-async def tools_for(desk: Desk) -> tuple[list[BaseTool], SearchDisabled | None]:
+async def search_tools_for(desk: Desk) -> tuple[list[BaseTool], SearchDisabled | None]:
     """Return the tools of a turn, and why there is no web search where there is none."""
     context, ask = desk.context, desk.context.ask
     problem = await context.service.disabled()

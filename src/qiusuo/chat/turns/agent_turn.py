@@ -15,7 +15,8 @@ from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.agent_tools import Desk, is_empty_search, tools_for
+from qiusuo.chat.turns.agent_pages import AgentPages
+from qiusuo.chat.turns.agent_tools import Desk, is_empty_search, search_tools_for
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, Direction, finish_of
 from qiusuo.chat.turns.history import as_words, message_tokens, remember
@@ -34,7 +35,8 @@ _CALLS_ANSWERED: Final = 50
 async def agent_turn(context: Context) -> None:
     """Answer one question in agent mode."""
     desk = Desk(context)
-    tools, off = await tools_for(desk)
+    searching, off = await search_tools_for(desk)
+    tools = [*searching, AgentPages(desk=desk)]
     # A question with a tool of its own does not miss the web.
     own = context.recognised is not None and any(tool.name == context.recognised.tool for tool in tools)
     if off is not None and not own:
@@ -107,8 +109,16 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
             self._context.journal.notice(notice("empty_query"))
             why = prompts.EMPTY_QUERY[language]
         if not why:
-            return await handler(request)
+            return self._with_budget(await handler(request))
         return ToolMessage(why, tool_call_id=str(call["id"]), name=call["name"], status="error")
+
+    def _with_budget(self, answer: ToolMessage | Command[Any]) -> ToolMessage | Command[Any]:
+        """Return what a tool says with the rounds that are left, in its first line: the end may be cut."""
+        if not isinstance(answer, ToolMessage):
+            return answer
+        left = self._context.settings.agent_rounds - self._rounds
+        told = prompts.ROUNDS_LEFT[self._context.language].format(left=left)
+        return answer.model_copy(update={"content": f"{told}\n{answer.text}"})
 
     def _usable(self, tools: Sequence[BaseTool | dict[str, Any]]) -> list[BaseTool]:
         known = [tool for tool in tools if isinstance(tool, BaseTool)]

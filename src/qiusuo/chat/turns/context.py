@@ -16,7 +16,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat.depth import Depth, usual_depth
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events import Stage, TurnRecord
 from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
@@ -55,6 +55,7 @@ class Ask:
     """What is asked in a turn. ``language`` None: that of the question. ``system`` are words of the caller's own.
 
     ``query`` is what to search for where the reader says so; else it is the question as the conversation explains it.
+    With ``research`` the question is looked into from several sides; ``earlier`` is one that broke off, to go on with.
     """
 
     question: str
@@ -64,6 +65,8 @@ class Ask:
     id: str = field(default_factory=new_id)
     system: str = ""
     query: str | None = None
+    research: bool = False
+    earlier: TurnRecord | None = None
 
 
 @dataclass(slots=True)

@@ -136,6 +136,14 @@ NOT_RUN: Final = {
     CHINESE: "没有执行：一次最多 {most} 个调用。如果仍然需要，请在下一步再调用。",
     ENGLISH: "Not run: at most {most} calls at once. If it is still needed, call it in the next step.",
 }
+ROUNDS_LEFT: Final = {
+    CHINESE: "（还可以调用工具 {left} 轮。）",
+    ENGLISH: "(Tools may be called in {left} more rounds.)",
+}
+PAGES_LEFT: Final = {
+    CHINESE: "（一次最多读 {most} 个网页，这些没有读：{urls}）",
+    ENGLISH: "(At most {most} pages are read at once; these were not: {urls})",
+}
 LAST_TURN: Final = {
     CHINESE: "（搜索次数已到上限。请不要再调用工具，用已经得到的资料回答，资料不足就直说。）",
     ENGLISH: "(The limit of searches is reached. Call no more tools; answer with what you have, and say so if it does "

@@ -50,6 +50,7 @@ class ChatOptions:
     as_json: bool = False
     language: str | None = None
     depth: str | None = None
+    research: bool = False
 
     def wish(self) -> Wish:
         """Return what is asked of the conversation."""
@@ -101,13 +102,17 @@ async def _talk(options: ChatOptions, err: Console) -> int:
     async with open_talk(settings, options.wish(), lenient=interactive) as talk:
         if interactive:
             return await Conversation(talk, words).run()
-        return await _answer_once(talk, question, words, err, as_json=options.as_json)
+        live = await talk.ask(question, research=options.research)
+        if options.research and not options.as_json:
+            from qiusuo.cli.chat.lines import limits_line  # noqa: PLC0415 - the same
+
+            err.print(Text(limits_line(talk.research_limits, words), style="dim"))
+        return await _answer_once(talk, live, words, err, as_json=options.as_json)
 
 
-async def _answer_once(talk: Talk, question: str, words: ChatWords, err: Console, *, as_json: bool) -> int:
+async def _answer_once(talk: Talk, live: LiveTurn, words: ChatWords, err: Console, *, as_json: bool) -> int:
     from qiusuo.cli.chat.plain import JsonOutput, PlainOutput, write_json  # noqa: PLC0415 - needs the extra
 
-    live = await talk.ask(question)
     _tell_removed(talk, err, words)
     if as_json:
         if talk.info:
@@ -134,7 +139,7 @@ class Conversation:
         self._talk = talk
         self._words = words
         self._console = Console(highlight=False, emoji=False)
-        self._commands = Commands(talk, self._console, words)
+        self._commands = Commands(talk, self._console, words, self._answer)
         self._prompt = QuestionPrompt(
             self._commands.completions,
             self._state,
@@ -173,13 +178,21 @@ class Conversation:
                     if not await self._commands.run(text):
                         break
                 else:
-                    live = await self._talk.ask(text)
-                    _tell_removed(self._talk, self._console, self._words)
-                    await _show(self._talk, live, self._console, self._words)
+                    await self._answer(await self._talk.ask(text))
             except SearchError as error:
                 _report(error, self._console, self._words)
             except KeyboardInterrupt:
                 break
+
+    async def _answer(self, live: LiveTurn) -> None:
+        _tell_removed(self._talk, self._console, self._words)
+        await _show(self._talk, live, self._console, self._words)
+        self._tell_unfinished()
+
+    def _tell_unfinished(self) -> None:
+        """Tell how to go on where the last turn is a research that broke off."""
+        if self._talk.last and self._talk.last.can_go_on:
+            self._console.print(Text(self._words("can_go_on"), style="yellow"))
 
     def _settings(self) -> str:
         from qiusuo.cli.chat.lines import settings_line  # noqa: PLC0415 - needs the extra
@@ -195,6 +208,7 @@ class Conversation:
         line = self._words("header", version=__version__, model=model.info.name, settings=self._settings())
         self._console.print(Text(line, style="bold"))
         self._console.print(Text(self._words("hint"), style="dim"))
+        self._tell_unfinished()
         try:
             if model.info.kind == "unusable":
                 await model.chat_model()

@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from qiusuo.chat.depth import Depth
+from qiusuo.chat.sessions.conversations import LiveTurn
 from qiusuo.chat.sessions.session import Mode, SessionInfo
-from qiusuo.cli.chat.lines import safe, settings_line, support_of
+from qiusuo.cli.chat.lines import limits_line, safe, settings_line, support_of
 from qiusuo.cli.chat.talk import Talk, find_session
 from qiusuo.cli.chat.view import can_link, render
 from qiusuo.cli.chat.words import ChatWords
@@ -49,6 +50,8 @@ COMMANDS: Final[Mapping[str, Command]] = {
     for command in (
         Command("search", "on|off", ("on", "off")),
         Command("mode", "chat|agent", ("chat", "agent")),
+        Command("research", "QUESTION"),
+        Command("continue"),
         Command("sources"),
         Command("model", "[NAME]"),
         Command("engine", "[NAME|auto]"),
@@ -73,13 +76,18 @@ def is_command(text: str) -> bool:
 class Commands:
     """Runs slash commands on a conversation and says on the console what came of it."""
 
-    def __init__(self, talk: Talk, console: Console, words: ChatWords) -> None:
+    def __init__(
+        self, talk: Talk, console: Console, words: ChatWords, show: Callable[[LiveTurn], Awaitable[None]]
+    ) -> None:
         self._talk = talk
+        self._show = show
         self._console = console
         self._words = words
         self._actions: dict[str, Callable[[str], Awaitable[None]]] = {
             "search": self._search,
             "mode": self._mode,
+            "research": self._research,
+            "continue": self._continue,
             "sources": self._sources,
             "model": self._model,
             "engine": self._engine,
@@ -189,6 +197,20 @@ class Commands:
         if not argument:
             self._say(self._words("model_use"), "dim")
 
+    async def _research(self, argument: str) -> None:
+        self._say(limits_line(self._talk.research_limits, self._words), "dim")
+        if not argument:
+            self._usage("research")
+            return
+        await self._show(await self._talk.ask(argument, research=True))
+
+    async def _continue(self, _argument: str) -> None:
+        live = await self._talk.go_on()
+        if live is None:
+            self._say(self._words("nothing_to_go_on"), "yellow")
+        else:
+            await self._show(live)
+
     async def _sources(self, _argument: str) -> None:
         record = self._talk.last
         if record is None or not record.sources:
@@ -250,6 +272,8 @@ class Commands:
                 count = await self._talk.open(info.id)
                 self._say(self._words("opened", title=self._title(info), count=count), "green")
                 self._now()
+                if self._talk.last and self._talk.last.can_go_on:
+                    self._say(self._words("can_go_on"), "yellow")
             case several:
                 self._say(self._words("session_many" if several else "session_unknown", id=argument), "yellow")
 

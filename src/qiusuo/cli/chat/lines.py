@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from qiusuo.chat.events import Check, Notice, PageState, Reading, Round, RoundState, Stage, Status, Usage
+from qiusuo.chat.progress import StepProgress, StepState
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.citations.linking.references import LINK
 from qiusuo.cli.chat.words import ChatWords
@@ -13,6 +14,7 @@ from qiusuo.commands import typed
 from qiusuo.text import truncate, visible, without_controls
 
 MARKS: Final = {RoundState.DONE: "✓", RoundState.EMPTY: "○", RoundState.FAILED: "✗", RoundState.RUNNING: "…"}
+STEP_MARKS: Final = {StepState.DONE: "✓", StepState.EMPTY: "○", StepState.FAILED: "✗"}
 SUPPORTS: Final = ("supported", "weak", "not_found")
 _SHOWN_QUERY: Final = 60
 
@@ -85,6 +87,20 @@ def reading_line(event: Reading, words: ChatWords) -> str:
     failed = [page for page in event.pages if page.state is PageState.FAILED]
     parts += [f"[{page.number}] {visible(page.domain)}: {visible(page.why(words.language))}" for page in failed]
     return f"{'✓' if read else '✗'} {' · '.join(filter(None, parts))}"
+
+
+def limits_line(limits: Mapping[str, int], words: ChatWords) -> str:
+    """Say how much a research may take."""
+    return words("research_limits", **{**limits, "minutes": f"{limits['seconds'] / 60:g}"})
+
+
+def step_line(step: StepProgress, words: ChatWords) -> str:
+    """Say how a sub-question stands: ``✓ question · done · 5 results · 2 pages · 3.1 s``."""
+    parts = [visible(step.question), words(f"step_{step.state.value}")]
+    parts += [words("step_results", count=step.results)] if step.results else []
+    parts += [words("step_pages", count=step.pages)] if step.pages else []
+    parts += [words("seconds", seconds=f"{step.ms / 1000:.1f}")] if step.ms else []
+    return f"{STEP_MARKS.get(step.state, '…')} {' · '.join(parts)}"
 
 
 def notice_lines(event: Notice, words: ChatWords) -> list[str]:

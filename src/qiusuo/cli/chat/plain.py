@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from qiusuo.chat.events import Check, Done, Event, Notice, Reading, Round, RoundState, TurnState
-from qiusuo.cli.chat.lines import check_lines, notice_lines, reading_line, round_line, safe
+from qiusuo.chat.events import Check, Done, Event, Notice, Reading, Research, Round, RoundState, TurnState
+from qiusuo.cli.chat.lines import STEP_MARKS, check_lines, notice_lines, reading_line, round_line, safe, step_line
 from qiusuo.cli.chat.words import ChatWords
 from qiusuo.words import Language
 
@@ -28,12 +28,15 @@ class PlainOutput:
     def __init__(self, err: Console, words: ChatWords) -> None:
         self._err = err
         self._words = words
+        self._told: set[int] = set()
 
-    def show(self, event: Event) -> None:
+    def show(self, event: Event) -> None:  # noqa: C901 - one case per kind of event
         """Show what happens."""
         match event:
             case Round() if event.state is not RoundState.RUNNING:
                 self._say(round_line(event, self._words))
+            case Research():
+                self._steps(event)
             case Reading() if event.done:
                 self._say(reading_line(event, self._words))
             case Notice():
@@ -49,6 +52,13 @@ class PlainOutput:
                     sys.stdout.flush()
                 if event.state is TurnState.STOPPED:
                     self._say(self._words("stopped"))
+
+    def _steps(self, event: Research) -> None:
+        """Say of each sub-question once how it ended."""
+        for step in event.steps:
+            if step.state in STEP_MARKS and step.number not in self._told:
+                self._told.add(step.number)
+                self._say(step_line(step, self._words))
 
     def _say(self, line: str) -> None:
         self._err.print(Text(line))

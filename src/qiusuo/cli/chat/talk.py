@@ -13,6 +13,7 @@ from qiusuo.chat.depth import Depth, usual_depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionInfo
@@ -126,7 +127,25 @@ class Talk:
         place = labels.get(name or "")
         self.engine_label = (place.kind.label if place else "") or name or ""
 
-    async def ask(self, question: str) -> LiveTurn:
+    @property
+    def research_limits(self) -> dict[str, int]:
+        """How much a research may take, with the most sub-questions."""
+        settings = self._conversations.chat.settings
+        return {"questions": settings.research_questions, **limits_of(settings).to_dict()}
+
+    async def go_on(self) -> LiveTurn | None:
+        """Go on with a research that broke off, where that is the last turn; None where there is none.
+
+        Raises:
+            SearchError: as ``ask``.
+        """
+        if self.info is None or self.last is None or not self.last.can_go_on:
+            return None
+        live = await self._conversations.send(OWNER, self.info.id, "", goes_on=self.last.id)
+        self.last = live.record
+        return live
+
+    async def ask(self, question: str, *, research: bool = False) -> LiveTurn:
         """Ask; the answer begins at once.
 
         Raises:
@@ -139,7 +158,7 @@ class Talk:
             self.info = await store.create(OWNER, settings=self._draft)
             self.removed = self.info.removed
         await self.look_up_engine()
-        live = await self._conversations.send(OWNER, self.info.id, question, language=self._language)
+        live = await self._conversations.send(OWNER, self.info.id, question, language=self._language, research=research)
         self.last = live.record
         return live
 

@@ -22,6 +22,7 @@ from qiusuo.chat.events import (
     Event,
     Notice,
     Reading,
+    Research,
     Retraction,
     Round,
     RoundState,
@@ -30,6 +31,7 @@ from qiusuo.chat.events import (
     TurnState,
     Usage,
 )
+from qiusuo.chat.progress import StepState
 from qiusuo.cli.chat.lines import (
     check_lines,
     notice_lines,
@@ -37,6 +39,7 @@ from qiusuo.cli.chat.lines import (
     round_line,
     safe,
     status_line,
+    step_line,
     usage_line,
     without_citation_links,
 )
@@ -44,6 +47,7 @@ from qiusuo.cli.chat.words import ChatWords
 
 REFRESHES: Final = 8
 _ROUND_STYLES: Final = {RoundState.DONE: "green", RoundState.EMPTY: "yellow", RoundState.FAILED: "red"}
+_STEP_STYLES: Final = {StepState.DONE: "green", StepState.EMPTY: "yellow", StepState.FAILED: "red"}
 _NOTICE_STYLES: Final = {"error": "red", "warning": "yellow"}
 # A block longer than this is shown as plain text while it is written: colouring it eight times a second costs too much.
 _PLAIN_FROM: Final = 6000
@@ -91,6 +95,7 @@ class ChatView:
         self._look_again = 0.0
         self._printed = False
         self._printed_chars = 0  # of the answer: thoughts that were printed and then taken back are no part of it
+        self._research: Research | None = None
         self._check: Check | None = None
         self._usage: Usage | None = None
         self._spinner = Spinner("dots", style="cyan")
@@ -106,7 +111,7 @@ class ChatView:
         self._live.stop()
         self._print_tail()
 
-    def show(self, event: Event) -> None:  # noqa: C901 - one case per kind of event
+    def show(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
         """Show what happens."""
         match event:
             case TurnStarted():
@@ -117,6 +122,10 @@ class ChatView:
                 self._take(event.text)
             case Retraction():
                 self._take_back(event)
+            case Research():
+                self._research = event
+            case Round() if self._research and event.state is not RoundState.FAILED:
+                pass  # the list of sub-questions tells
             case Round() if event.state is not RoundState.RUNNING:
                 self._line(round_line(event, self._words), _ROUND_STYLES.get(event.state, ""))
             case Reading() if event.done:
@@ -148,6 +157,8 @@ class ChatView:
             for line in console.render_lines(block, options.update(height=None), pad=False)[-room:]:
                 yield from line
                 yield Segment.line()
+        for step in self._research.steps if self._research else ():
+            yield Text(step_line(step, self._words), style=_STEP_STYLES.get(step.state, "dim"), no_wrap=True)
         seconds = int(time.monotonic() - self._since)
         words = status_line(self._status, self._engine, self._words)
         self._spinner.update(text=Text(f"{words} · {self._words('seconds', seconds=seconds)}", style="dim"))
@@ -195,6 +206,8 @@ class ChatView:
     def _end(self, event: Done) -> None:
         self._live.stop()
         self._print_tail()
+        for step in self._research.steps if self._research else ():
+            self._line(step_line(step, self._words), _STEP_STYLES.get(step.state, "dim"))
         if event.references:
             self._console.print()
             self._console.print(render(safe(event.references), links=self._links))

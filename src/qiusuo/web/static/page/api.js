@@ -109,6 +109,21 @@ export function openStream(method, path, { body, after = -1, signal }) {
   return request(path, { method, headers: headers(named), body: body && JSON.stringify(body), signal });
 }
 
+/**
+ * Keep an answer of the server as a file.
+ *
+ * @param {string} path
+ * @param {string} name
+ */
+export async function download(path, name) {
+  const response = await request(path, { headers: headers({}), signal: AbortSignal.timeout(PATIENCE_MS) });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), PATIENCE_MS);
+}
+
 /** @param {string} session @param {string} [rest] */
 export function sessionPath(session, rest = "") {
   return `/api/chat/sessions/${encodeURIComponent(session)}${rest}`;

@@ -57,6 +57,9 @@ export function fold(turn, event) {
     case "reading":
       turn.readings = replaced(turn.readings ?? [], rest);
       break;
+    case "research":
+      turn.research = rest;
+      break;
     case "delta":
       turn.answer += rest.text;
       break;

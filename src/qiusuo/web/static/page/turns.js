@@ -117,12 +117,14 @@ function unfollow(mine) {
  * @param {string} text
  * @param {string} [replaces]
  * @param {string} [query]
+ * @param {{research?: boolean, goesOn?: boolean}} [how] `goesOn`: what it replaces is a research that broke off
  * @returns {Promise<boolean>} false when the question was not taken
  */
-export async function send(text, replaces, query) {
+export async function send(text, replaces, query, { research = false, goesOn = false } = {}) {
   const { live, settings, turns } = getState();
   if (live) return false;
-  const turn = newTurn(PENDING, text, { mode: settings.mode, search: settings.search });
+  const mode = research ? "research" : settings.mode;
+  const turn = newTurn(PENDING, text, { mode, search: research || settings.search });
   const cut = replaces ? turns.findIndex((known) => known.id === replaces) : -1;
   const kept = cut < 0 ? turns : turns.slice(0, cut);
   // The server knows nothing of what did not get through.
@@ -135,7 +137,13 @@ export async function send(text, replaces, query) {
     if (!session || mine.left) return false;
     mine.session = session.id;
     const response = await openStream("POST", sessionPath(session.id, "/turns"), {
-      body: { text, language: getLanguage(), ...(first && { replaces: first.id }), ...(query && { query }) },
+      body: {
+        text,
+        language: getLanguage(),
+        ...(first && { [goesOn ? "goesOn" : "replaces"]: first.id }),
+        ...(query && { query }),
+        ...(research && { research }),
+      },
       signal: mine.quit.signal,
     });
     void follow(mine, response);
@@ -156,6 +164,11 @@ export async function send(text, replaces, query) {
     unsent(turn, error, mine.session);
     return true;
   }
+}
+
+/** Go on with a research that broke off. @param {Turn} turn */
+export function goOn(turn) {
+  return send(turn.question, turn.id, undefined, { research: true, goesOn: true });
 }
 
 /** Show that a question did not get through. @param {Turn} turn @param {unknown} error @param {string} session */

@@ -2,7 +2,7 @@
  * The shapes that the server sends (docs: /openapi.json). Types only.
  *
  * @typedef {"zh" | "en"} Language
- * @typedef {"chat" | "agent"} Mode
+ * @typedef {"chat" | "agent" | "research"} Mode a research is that of a turn only
  * @typedef {"running" | "done" | "stopped" | "failed"} TurnState
  * @typedef {"supported" | "weak" | "not_found"} Support
  *
@@ -143,6 +143,28 @@
  * @property {number | null} firstTokenMs
  * @property {number} totalMs
  *
+ * @typedef {object} Amounts
+ * @property {number} searches
+ * @property {number} pages
+ * @property {number} tokens
+ * @property {number} seconds
+ *
+ * @typedef {object} ResearchStep
+ * @property {number} number
+ * @property {string} question
+ * @property {"waiting" | "searching" | "reading" | "found" | "writing" | "done" | "empty" | "failed"} state
+ * @property {number} results
+ * @property {number} pages
+ * @property {number} ms
+ *
+ * @typedef {object} Research
+ * @property {"planning" | "working" | "summary" | "done"} stage
+ * @property {ResearchStep[]} steps
+ * @property {Amounts} limits
+ * @property {Amounts} used
+ * @property {boolean} byRule
+ * @property {boolean} digest
+ *
  * @typedef {object} Turn
  * @property {string} id
  * @property {string} question
@@ -162,6 +184,7 @@
  * @property {Notice[]} notices
  * @property {Check | null} check
  * @property {Usage | null} usage
+ * @property {Research | null} [research]
  *
  * @typedef {object} EngineInfo
  * @property {string} name
@@ -187,6 +210,7 @@
  * @property {string} version
  * @property {{maxQuestion: number}} limits
  * @property {Settings} settings those of a new conversation
+ * @property {Amounts & {questions: number}} [research] how much a research may take
  *
  * @typedef {object} Finding
  * @property {string} code

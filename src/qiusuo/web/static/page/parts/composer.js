@@ -6,7 +6,8 @@ import { focusQuestion } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send, stop } from "../turns.js";
 import { useLayoutEffect, useRef, useState } from "../vendor.js";
-import { IconButton } from "./icons.js";
+import { Icon, IconButton } from "./icons.js";
+import { limitsLine } from "./research.js";
 
 const DRAFT = "qiusuo.draft";
 const TALLEST = 200;
@@ -21,6 +22,8 @@ export function Composer() {
   const live = useStore((state) => state.live);
   const lost = useStore((state) => state.lost);
   const max = useStore((state) => state.config?.limits?.maxQuestion ?? USUAL_LIMIT);
+  const limits = useStore((state) => state.config?.research);
+  const [research, setResearch] = useState(false);
   const [text, setText] = useState(() => recall("sessionStorage", DRAFT) ?? "");
   /** @type {{current: HTMLTextAreaElement | null}} */
   const field = useRef(null);
@@ -46,9 +49,12 @@ export function Composer() {
     event.preventDefault();
     if (!question || tooLong || running) return;
     write("");
+    setResearch(false);
     focusQuestion();
     // What was not taken comes back, unless something else has been written since.
-    if (!(await send(question)) && !field.current?.value) write(question);
+    if ((await send(question, undefined, undefined, { research })) || field.current?.value) return;
+    write(question);
+    setResearch(research);
   };
   /** @param {KeyboardEvent} event */
   const keys = (event) => {
@@ -58,7 +64,12 @@ export function Composer() {
     <form class="composer" onSubmit=${submit}>
       ${lost && html`<p class="lost" role="status">${t("reconnecting")}</p>`}
       ${tooLong && html`<p class="lost" role="alert">${t("tooLong", { max, count: length })}</p>`}
+      ${research && html`<p class="research-limits" role="status">${limitsLine(limits)}</p>`}
       <div class="composer-box">
+        ${limits &&
+        html`<button type="button" class="quiet research-toggle" aria-pressed=${research ? "true" : "false"} aria-label=${t("research")} title=${limitsLine(limits)} onClick=${() => setResearch(!research)}>
+          <${Icon} name="layers" /><span>${t("research")}</span>
+        </button>`}
         <label class="unseen" for="question">${t("question")}</label>
         <textarea
           id="question"

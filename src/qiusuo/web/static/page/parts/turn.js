@@ -9,6 +9,7 @@ import { NoticeView } from "./notice.js";
 import { Question } from "./question.js";
 import { Readings } from "./reading.js";
 import { References } from "./references.js";
+import { ResearchButtons, ResearchView } from "./research.js";
 import { Rounds } from "./rounds.js";
 import { Sources } from "./sources.js";
 
@@ -22,10 +23,11 @@ export const TurnView = memo(
     return html`
       <article class=${running ? "turn running" : "turn"} aria-labelledby=${titleId} data-turn=${turn.id}>
         <${Question} turn=${turn} titleId=${titleId} later=${later} busy=${busy} />
-        <${Rounds} turn=${turn} editable=${later === 0 && !busy && turn.mode === "chat"} />
-        <${Readings} readings=${turn.readings ?? []} ended=${turn.state} />
+        <${ResearchView} turn=${turn} />
+        ${turn.mode !== "research" && html`<${Rounds} turn=${turn} editable=${later === 0 && !busy && turn.mode === "chat"} />`}
+        ${turn.mode !== "research" && html`<${Readings} readings=${turn.readings ?? []} ended=${turn.state} />`}
         ${turn.notices.map((notice, at) => html`<${NoticeView} key=${at} notice=${notice} fresh=${running} />`)}
-        ${running && html`<${StatusLine} turn=${turn} />`}
+        ${running && !turn.research && html`<${StatusLine} turn=${turn} />`}
         ${(turn.answer || !running) && html`<${Answer} turn=${turn} />`}
         ${!running && html`<${Ending} turn=${turn} last=${later === 0} busy=${busy} />`}
       </article>
@@ -55,12 +57,14 @@ function Ending({ turn, last, busy }) {
     ${turn.finish === "length" && html`<p class="hint">${t("lengthCut")}</p>`}
     <${References} markdown=${turn.references} sources=${turn.sources} />
     <${Sources} sources=${turn.sources} rounds=${turn.rounds} grouped=${turn.mode === "agent"} open=${!turn.references} />
+    ${turn.mode === "research" && turn.rounds.length > 0 && html`<details class="searches"><summary>${t("researchSearches", { count: turn.rounds.length })}</summary><${Rounds} turn=${turn} editable=${false} /></details>`}
     <footer class="turn-foot">
       ${turn.answer && html`<${CopyButton} text=${copied} label=${t("copyAnswer")} />`}
+      <${ResearchButtons} turn=${turn} last=${last} busy=${busy} />
       ${last &&
       !busy &&
       !full &&
-      html`<button type="button" class="quiet" onClick=${() => void send(turn.question, turn.id)}>
+      html`<button type="button" class="quiet" onClick=${() => void send(turn.question, turn.id, undefined, { research: turn.mode === "research" })}>
         <${Icon} name="retry" /><span>${t("retry")}</span>
       </button>`}
       <${Verdicts} turn=${turn} />

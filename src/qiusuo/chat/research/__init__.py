@@ -1,0 +1,1 @@
+"""Research: a question looked into from several sides, within limits, with a report in sections."""
