@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -271,15 +272,28 @@ class TestLimits:
                 else Reply.text(ending=Ending.SILENT)
             )
 
-        async with tower(research_seconds=3) as (world, _):
+        async with tower(research_seconds=6) as (world, _):
             world.model.otherwise = silent
             heard = await research(world)
-        assert last(heard).used.seconds <= 4
+        assert last(heard).used.seconds <= 7
         assert heard.done.state is TurnState.DONE
         assert "468米" in heard.done.answer, "what was found is quoted"
         assert "research.limit_seconds" in [
             n.fact.values["limit"].code for n in heard.of(Notice) if n.code == "research_limit"
         ]
+
+    async def test_pages_that_never_come_leave_the_snippets(self) -> None:
+        async def silent(_writer: asyncio.StreamWriter) -> None:
+            await asyncio.Event().wait()
+
+        async with tower(research_seconds=5) as (world, site):
+            site.pages = dict.fromkeys(site.pages, silent)
+            world.model.otherwise = Reply.text("不清楚。")
+            heard = await research(world)
+        assert heard.done.state is TurnState.DONE
+        assert "关于东方塔的介绍。" in heard.done.answer
+        assert {step.state.value for step in last(heard).steps} == {"done"}
+        assert heard.of(Reading)[-1].done, "it is told that the pages were late"
 
     async def test_there_are_so_many_sub_questions(self) -> None:
         def many(asked: Asked) -> Reply:

@@ -23,6 +23,7 @@ PASSAGE_CHARS: Final = 3500
 _PAGES_OF_ONE: Final = 4
 _KEPT_SHARE: Final = 0.4
 _READ_SECONDS: Final = 15.0
+_EARLIER: Final = 0.8
 
 
 class Gathering:
@@ -36,16 +37,22 @@ class Gathering:
         self._found: dict[int, set[int]] = {}
         self._reads: dict[int, list[Reads]] = {}
 
+    @property
+    def _seconds_left(self) -> float:
+        """The seconds that are left for finding."""
+        return max(self._run.seconds_left - (1 - SHARE) * self._run.state.limits.seconds, 0)
+
     async def find(self, step: Step) -> None:
         """Look into a sub-question; at the end it has its passages, or says that there are none."""
         run, began = self._run, time.perf_counter()
         try:
-            async with asyncio.timeout(max(run.seconds_left - (1 - SHARE) * run.state.limits.seconds, 0)):
+            async with asyncio.timeout(self._seconds_left):
                 await self._find(step)
         except TimeoutError:
             run.reached.add("seconds")
-            if not step.passages:
-                step.state = StepState.EMPTY
+            step.state = StepState.EMPTY
+            found = sorted(self._found.get(step.number, ()))
+            step.passages = await asyncio.to_thread(passages_for, run.context, step.question, found)
         step.ms += round((time.perf_counter() - began) * 1000)
         if step.passages:
             step.state = StepState.FOUND
@@ -94,7 +101,9 @@ class Gathering:
         self._run.tell_step(step, StepState.READING)
         try:
             if mine:
-                reads = await read_pages(self._run.context, mine, keep=self._run.may_keep, seconds=_READ_SECONDS)
+                # They end before the time for finding does, so that it is told which pages were late.
+                seconds = min(_READ_SECONDS, _EARLIER * self._seconds_left)
+                reads = await read_pages(self._run.context, mine, keep=self._run.may_keep, seconds=seconds)
                 self._reads.setdefault(step.number, []).append(reads)
         finally:
             done.set()
