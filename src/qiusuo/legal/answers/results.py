@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Generic, Self, TypeVar
 
@@ -20,6 +20,8 @@ _TONES: Final = {
 }
 # That a day is the one of publication stands in the title too, and what leaves an article as it is is no news.
 _NO_NEWS: Final = frozenset({"law.day_of_publication", "law.day_unknown", "law.untouched_by"})
+RELATED: Final = Fact("law.related")
+"""Said of an article that is near what was asked for, and not it."""
 _NOTHING_SAID: Final = frozenset({"law.no_article_found", "law.no_case_found"})
 
 
@@ -101,6 +103,14 @@ class LawDetails(Details):
         """Those of the notes that belong beside a quotation; a card shows them all."""
         return tuple(note for note in self.notes if note.code not in _NO_NEWS)
 
+    @property
+    def related(self) -> bool:
+        return RELATED in self.notes
+
+    def with_note(self, note: Fact) -> LawDetails:
+        """Return it with one more thing that a reader must know, before the others."""
+        return self if note in self.notes else replace(self, notes=(note, *self.notes))
+
     def quotation(self, language: Language = Language.ENGLISH) -> Quotation | None:
         if not self.content or self.origin is Origin.WEB:
             return None
@@ -157,6 +167,7 @@ class LawDetails(Details):
             "notes": [note.text(language) for note in self.notes],
             "noted": [note.to_dict() for note in self.notes],
             "amends": self.amends,
+            "related": self.related,
             "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
         data |= {name: value for name, value in optional.items() if value}
