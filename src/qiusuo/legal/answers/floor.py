@@ -46,6 +46,8 @@ def match_of(question: str, articles: Sequence[Article], index: LegalIndex) -> M
     texts = [_text(article) for article in articles[:_COMPARED]]
     pairs = {token: weight for token, weight in widened(question, index.wording).items() if len(token) > 1}
     rarities = {pair: rarity for pair in pairs if (rarity := index.rarity(pair)) is not None}
+    if not pairs and index.rarity("") is not None:
+        return Match.RELATED  # a single character: whatever it is about, it asks nothing
     if not rarities:
         return Match.ANSWER if _coverage(question, texts) >= LEAST_COVERAGE else Match.NOTHING
     said = max(_said(text, pairs, rarities) for text in texts)

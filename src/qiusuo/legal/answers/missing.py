@@ -10,10 +10,10 @@ from typing import Final
 from qiusuo.legal.answers.results import RELATED, LawDetails
 from qiusuo.legal.judgments.judgment_text import case_number
 from qiusuo.legal.models import Law, LawKind
-from qiusuo.legal.reading.documents import documents_in, title_before
+from qiusuo.legal.reading.documents import NamedDocument, documents_in, title_before
 from qiusuo.legal.reading.mentions import FindLaw, LawMention, as_question, law_before
 from qiusuo.legal.reading.names import name_key
-from qiusuo.legal.reading.references import LawReference
+from qiusuo.legal.reading.references import LawReference, without_references
 from qiusuo.words import Fact
 
 # 民法典第1064条的司法解释: the article is not what is asked for.
@@ -43,12 +43,13 @@ def missing_documents(
 ) -> Missing:
     """Return which documents that a question names there are not; ``told`` are the references that are told of."""
     text = as_question(question)
-    named = {name_key(reference.law_name) for reference in told if reference.law_name}
-    names = [one.name for one in documents_in(text) if one.case or not _is_held(text[: one.end], one.name, find_law)]
+    named = {name_key(reference.law_name) for reference in told if _is_unknown(reference)}
+    names = [one.name for one in documents_in(text) if one.case or not _is_held(text, one, find_law)]
     if number := case_number(question):
         names.append(number)
     names += _statutes(text, find_law)
-    notes = [Fact("law.no_document", name=name) for name in dict.fromkeys(names) if name_key(name) not in named]
+    untold = [name for name in dict.fromkeys(names) if not any(_same(name_key(name), other) for other in named)]
+    notes = [Fact("law.no_document", name=name) for name in untold]
     if not notes and not named and _asks_interpretation(text) and not any(map(_is_interpretation, laws)):
         notes.append(Fact("law.no_interpretations"))
     return Missing(tuple(notes), any(_OF_AN_ARTICLE.search(name) for name in names))
@@ -59,14 +60,18 @@ def as_related(results: Sequence[LawDetails]) -> tuple[LawDetails, ...]:
     return tuple(result.with_note(RELATED) for result in results)
 
 
-def _is_held(before: str, name: str, find_law: FindLaw) -> bool:
-    if find_law(name):
+def _is_held(text: str, document: NamedDocument, find_law: FindLaw) -> bool:
+    if find_law(document.name) or find_law(without_references(document.name)):  # 《第191条公司法》
         return True
-    law = law_before(before, find_law)
-    if law.mention is not LawMention.NAMED or not law.law_ids:
+    law = law_before(text[: document.end], find_law) if document.guessed else None
+    if law is None or law.mention is not LawMention.NAMED:
         return False
     # What stands before a known name may be words of the question; a place makes another document of it.
-    return law.certain or not _PLACE.match(name)
+    return law.certain or not _PLACE.match(document.name)
+
+
+def _is_unknown(law: LawReference) -> bool:
+    return bool(law.law_name) and (law.mention is LawMention.UNKNOWN or not law.certain)
 
 
 def _statutes(text: str, find_law: FindLaw) -> list[str]:
@@ -78,6 +83,11 @@ def _statutes(text: str, find_law: FindLaw) -> list[str]:
         if unknown and len(core) > 1 and "》" not in text[ending.end() : ending.end() + 1]:
             found.append(core + ending[0])
     return found
+
+
+def _same(one: str, other: str) -> bool:
+    """Tell whether two names may be of one document: the shorter lacks its beginning or its number."""
+    return one in other or (other in one and len(other) > 2)  # noqa: PLR2004 - 规定 is no name
 
 
 def _asks_interpretation(text: str) -> bool:

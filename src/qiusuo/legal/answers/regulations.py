@@ -17,10 +17,11 @@ from qiusuo.legal.answers.standing import Standing
 from qiusuo.legal.answers.validity import best_for
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.models import Article, Law, LawKind, LawVersion
+from qiusuo.legal.reading.documents import names_nothing
 from qiusuo.legal.reading.editions import CURRENT, Age, Edition
 from qiusuo.legal.reading.elsewhere import read_as_ours
 from qiusuo.legal.reading.mentions import law_for, law_named, laws_in
-from qiusuo.legal.reading.names import looks_like_law
+from qiusuo.legal.reading.names import STATE, looks_like_law
 from qiusuo.legal.reading.numbers import article_label, folded
 from qiusuo.legal.reading.references import LawMention, LawReference, find_references, of_law, without_references
 from qiusuo.legal.recognising.script import from_english, simplified
@@ -130,7 +131,7 @@ class RegulationSearch:
         law: LawReference | None = None
         for reference in references:
             if reference.mention is LawMention.NONE and law is not None:  # 民法典第577条怎么说？第584条呢？
-                notes.append(Fact("law.taken_as_article_of", numbers=_label(reference), law=law.law_name))
+                notes.append(Fact("law.taken_as_article_of", numbers=_label(reference), law=self._name_of(law)))
                 reference = of_law(reference, replace(law, certain=True))  # noqa: PLW2901 - the same reference, with its law
             if reference.mention is LawMention.NAMED:
                 law = reference
@@ -154,7 +155,7 @@ class RegulationSearch:
         if law is not None:
             known = dated(replace(law, certain=True))
             answer = self._by_number(query, [of_law(found, known) for found in references], day)
-            understood = Fact("law.taken_as_article_of", numbers=numbers, law=law.law_name)
+            understood = Fact("law.taken_as_article_of", numbers=numbers, law=self._name_of(law))
             return replace(answer, notes=(understood, *answer.notes))
         if not re.search(r"\w", without_references(query)):  # there are no words to search for
             return Answer(query, (), (Fact("law.which_law", numbers=numbers),))
@@ -193,7 +194,8 @@ class RegulationSearch:
             return [], [Fact("law.ambiguous", name=reference.law_name, laws=laws)]
         law = store.laws[law_ids[0]]
         certain = reference.certain and len(reference.law_ids) == 1
-        notes = [] if certain else [Fact("law.taken_as_law", law=law.name, name=reference.law_name)]
+        said = without_references(reference.law_name)
+        notes = [] if certain else [Fact("law.taken_as_law", law=law.name, name=said)]
         versions = reference.edition.of(store.versions_of(law.id), day)
         if not versions:
             repealed = [] if store.versions_of(law.id) else [self.law_result(law, day)]
@@ -263,6 +265,11 @@ class RegulationSearch:
                     results.append(self.law_result(law, day))
         return Answer(query, tuple(results), tuple(notes), final=not notes)  # other editions may be on the web
 
+    def _name_of(self, law: LawReference) -> str:
+        """Return how a law that was read is called: by its own name where it is known, not by what was read."""
+        known = [self.index.store.laws[law_id].name for law_id in law.law_ids]
+        return known[0].removeprefix(STATE) if len(known) == 1 else law.law_name
+
     def _as_of(self, reference: LawReference, day: str) -> LawReference:
         """Read a day as a question reads a year: before the first text that is held, that edition is asked for."""
         versions = [version for law_id in reference.law_ids for version in self.index.store.versions_of(law_id)]
@@ -326,4 +333,7 @@ def _unknown_law(reference: LawReference) -> Fact:
         return Fact("law.which_law_itself", numbers=label)
     if reference.mention is LawMention.NONE:
         return Fact("law.which_law_of_number", numbers=label)
-    return Fact("law.unknown_law", law=reference.law_name, numbers=label)
+    name = without_references(reference.law_name)
+    if names_nothing(name):  # what stands before the number names no law: 有关规定第3条
+        return Fact("law.which_law_of_number", numbers=label)
+    return Fact("law.unknown_law", law=name, numbers=label)

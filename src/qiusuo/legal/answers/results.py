@@ -9,7 +9,6 @@ from typing import Any, Final, Generic, Self, TypeVar
 
 from qiusuo.details import Card, CardFact, Details, Quotation, Tone, list_in, text_in
 from qiusuo.legal.models import DateBasis, Validity
-from qiusuo.models import SearchResultItem
 from qiusuo.words import Fact, Language, said
 
 _TONES: Final = {
@@ -79,6 +78,8 @@ class LawDetails(Details):
     date_basis: DateBasis = DateBasis.STATED
     amends: str = ""
     """The article before it, which this item of an amendment changes."""
+    page: str = ""
+    """The title of the page, of one of the web."""
 
     @property
     def since(self) -> str:
@@ -89,7 +90,9 @@ class LawDetails(Details):
 
     @property
     def title(self) -> str:
-        """Its name with how it stands and since when."""
+        """Its name with how it stands and since when; of a page of the web its own title."""
+        if self.page:
+            return self.page
         facts = "，".join(part for part in (self.status, self.since) if part)
         return self.name + (f"（{facts}）" if facts else "")
 
@@ -167,6 +170,7 @@ class LawDetails(Details):
             "notes": [note.text(language) for note in self.notes],
             "noted": [note.to_dict() for note in self.notes],
             "amends": self.amends,
+            "title": self.page,
             "related": self.related,
             "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
@@ -197,12 +201,8 @@ class LawDetails(Details):
             origin=Origin(data.get("origin", Origin.INDEX)),
             date_basis=DateBasis(data.get("dateBasis", DateBasis.STATED)),
             amends=text_in(data, "amends"),
+            page=text_in(data, "title"),
         )
-
-    @classmethod
-    def from_web(cls, item: SearchResultItem) -> LawDetails:
-        """Return a page of the web in the shape of a law."""
-        return cls(item.title, "", item.snippet, "", item.source, url=item.url, origin=Origin.WEB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,14 +291,6 @@ class JudgmentDetails(Details):
             origin=Origin(data.get("origin", Origin.INDEX)),
         )
 
-    @classmethod
-    def from_web(cls, item: SearchResultItem) -> JudgmentDetails:
-        """Return a page of the web in the shape of a judgment."""
-        return cls(
-            "", item.title, "", item.published_at or "", "", item.snippet, "", item.url, source=item.source,
-            origin=Origin.WEB,
-        )  # fmt: skip
-
 
 NO_ARTICLE: Final = Fact("law.no_article_found")
 NO_CASE: Final = Fact("law.no_case_found")
@@ -327,6 +319,11 @@ class LegalAnswer(Generic[T]):
     origin: Origin = Origin.INDEX
     search_time: int = 0
     cached: bool = False
+
+    @property
+    def answers(self) -> bool:
+        """Whether it has more than what is merely related to the question."""
+        return any(not result.related for result in self.results)
 
     @property
     def says_nothing(self) -> bool:

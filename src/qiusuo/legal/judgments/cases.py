@@ -50,6 +50,14 @@ class CaseFilters:
             check_day(self.date_to, today, "dateTo") if self.date_to else "",
         )
 
+    def admits_page(self, page: JudgmentDetails) -> bool:
+        """Tell whether a page of the web may fit: what it does not tell of itself is no reason to leave it out."""
+        if self.case_type and page.case_type and page.case_type != self.case_type:
+            return False
+        if self.court and page.court and self.court not in page.court:
+            return False
+        return not page.date or replace(self, court="").admits("", page.date)
+
     def admits(self, court: str, day: str) -> bool:
         """Tell whether a judgment fits; one without a date does not fit a range of dates."""
         if self.court and self.court not in court:

@@ -104,6 +104,11 @@ def build_case(row: Mapping[str, str]) -> CaseDocument:
     )
 
 
+def cause_in(text: str) -> str:
+    """Return the crime or the kind of dispute that a text names first; empty where it names none."""
+    return _first(_CAUSE, _without_party(text))
+
+
 def _without_party(title: str) -> str:
     """Cut the parties off a title, where a blank or 与…之间 shows where they end."""
     return re.sub(r"^.*?(?:与|诉|、)[^、与诉]{2,20}?(?=[\u4e00-\u9fff]{2,8}纠纷)", "", title)

@@ -21,7 +21,9 @@ from qiusuo.legal.reading.numbers import folded
 _LIST: Final = Path(__file__).parent.parent / "data" / "documents.txt"
 MAX_CHARS: Final = 1000
 _MOST: Final = 12
-_COUNT: Final = r"(?:\((?:[一二三四五六七八九十]{1,3}|\d{1,2})\)|[一二三四五六](?![\u4e00-\u9fff]))?"
+_COUNT: Final = (
+    r"(?:\((?:[一二三四五六七八九十]{1,3}|\d{1,2})\)|[一二三四五六](?=第|里|中|的|关于|规定|对|[^\u4e00-\u9fff]|$))?"
+)
 _HAN: Final = "\u4e00-\u9fff"
 _PLAIN: Final = rf"[{_HAN}、()·\d]"
 
@@ -81,12 +83,16 @@ _OWN_PAPER: Final = re.compile(r"(?:办法|规定|细则|纪要|规则)$")
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document that a text names, and where. ``case``: a leading case, which no collection of laws has."""
+    """A document that a text names, and where. ``case``: a leading case, which no collection of laws has.
+
+    ``guessed``: where the name begins was told by the words before it.
+    """
 
     name: str
     start: int
     end: int
     case: bool = False
+    guessed: bool = False
 
 
 def documents_in(text: str) -> list[NamedDocument]:
@@ -105,6 +111,12 @@ def documents_in(text: str) -> list[NamedDocument]:
 def names_document(text: str) -> bool:
     """Tell whether a text names a document of law."""
     return bool(documents_in(text))
+
+
+def names_nothing(name: str) -> bool:
+    """Tell whether what was read as the name of a document is a word for any: 有关规定, 解释(一), 一."""
+    core = _LEAD_IN.sub("", re.sub(r"(?:规定|办法|解释|条例|意见|通知|决定|细则|法)?" + _COUNT + "$", "", name))
+    return len(core) < 2 or bool(_ANY.fullmatch(core))  # noqa: PLR2004 - as below
 
 
 def leading_case(text: str) -> str:
@@ -156,7 +168,7 @@ def _bare(text: str) -> Iterator[NamedDocument]:
         core = title_before(text, ending.start())
         name = core + ending[0]
         if _is_title(core, name):
-            yield NamedDocument(name, ending.end() - len(name), ending.end())
+            yield NamedDocument(name, ending.end() - len(name), ending.end(), guessed=True)
 
 
 def title_before(text: str, end: int) -> str:
@@ -169,7 +181,7 @@ def title_before(text: str, end: int) -> str:
 
 def _is_title(core: str, name: str) -> bool:
     bare = core.strip("()、·")
-    if re.match(r"(?:.{1,3}法|民法典|.{1,2}编)(?:通则)?解释", name):  # the ending is the whole name
+    if re.match(r"(?!司法)(?:.{1,3}法|民法典|.{1,2}编)(?:通则)?解释", name):  # the ending is the whole name
         return True
     if len(bare) < 2 or _ANY.fullmatch(bare):  # noqa: PLR2004 - a single character names nothing
         return False
@@ -185,4 +197,4 @@ def _is_title(core: str, name: str) -> bool:
 @functools.cache
 def _listed() -> re.Pattern[str]:
     names = [line for line in _LIST.read_text("utf-8").split("\n") if line and not line.startswith("#")]
-    return re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))) + "(?!外)")
+    return re.compile(f"(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?!外){_COUNT}")

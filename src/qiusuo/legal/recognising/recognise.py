@@ -7,7 +7,7 @@ from typing import Final
 
 from qiusuo.legal.reading.documents import names_document
 from qiusuo.legal.reading.elsewhere import is_abroad
-from qiusuo.legal.reading.names import KNOWN_REPEALS, SHORT_NAMES
+from qiusuo.legal.reading.names import KNOWN_REPEALS, SHORT_NAMES, STATE
 from qiusuo.legal.reading.numbers import folded
 from qiusuo.legal.reading.references import LawMention, find_references
 from qiusuo.legal.recognising.crimes import names_crime
@@ -133,10 +133,15 @@ def looks_legal(query: str) -> bool:
     return bool(_STRONG.search(text) or _ASKED.search(text)) or names_crime(text) or tells_trouble(text)
 
 
+def known_name(name: str) -> tuple[int, ...]:
+    """Tell, as a table of names does, whether a statute is called so; its number means nothing."""
+    return (1,) if name.removeprefix(STATE) in _NAMES else ()
+
+
 def _refers_to_an_article(text: str) -> bool:
     if "条" not in text:
         return False
-    known = find_references(text, lambda name: (1,) if name in _NAMES else ())
+    known = find_references(text, known_name)
     return any(
         reference.mention in {LawMention.NAMED, LawMention.SELF}
         or (reference.mention is LawMention.UNKNOWN and not _NO_NAMES.search(reference.law_name))
