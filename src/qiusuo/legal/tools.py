@@ -15,6 +15,7 @@ from qiusuo.legal.answers.items import judgment_item, law_item
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer, Origin, T
 from qiusuo.legal.answers.web_results import judgment_page, law_page
+from qiusuo.legal.engines.judgments import JudgmentsEngine
 from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.folder import index_folder
 from qiusuo.legal.index.handle import IndexHandle
@@ -27,6 +28,7 @@ from qiusuo.tools.render import FROM_CACHE, neutral, one_line, today, untrusted
 from qiusuo.tools.specs import MAX_PAGE_CHARS, ToolOutput, ToolSpec
 from qiusuo.words import Fact, Language
 
+_LOCAL = {LawsEngine.name, JudgmentsEngine.name}
 _ORIGINS = {Origin.INDEX: "", Origin.WEB: "〔网页〕"}
 LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
@@ -98,7 +100,7 @@ class LegalSearch:
         def from_index() -> LegalAnswer[JudgmentDetails]:
             return CaseSearch(self.handle.get(), self.masked).search(query, filters, limit)
 
-        wanted = filters.checked()
+        wanted = filters.checked(query)
         words = " ".join(part for part in (query, wanted.case_type, wanted.court) if part)
 
         def convert(item: SearchResultItem) -> JudgmentDetails | None:
@@ -149,16 +151,21 @@ class LegalSearch:
         except SearchDisabled:
             if answer is None:
                 raise
-            return replace(answer, notes=(*answer.notes, Fact("law.no_web")))
+            return _without_web(answer)
         except SearchError as error:
             if answer is None or answer.says_nothing:
                 raise
             # What the index knows (no such article, no such edition) stands without the web, which is told of too.
             return replace(answer, notes=(*answer.notes, Fact("law.web_failed", reason=error.fact)))
         # What the engine of the same index says, asked without the day that was wanted, is known here already.
-        items = [item for item in response.results if LawsEngine.name not in item.engines]
+        items = [item for item in response.results if not _LOCAL & {*item.engines}]
         pages = tuple(page for item in items if (page := convert(item)) is not None)[:limit]
         return _together(words, answer, pages, response)
+
+
+def _without_web(answer: LegalAnswer[Any]) -> LegalAnswer[Any]:
+    told = any(note.code == "law.no_judgments" for note in answer.notes)  # which tells of the web too
+    return answer if told else replace(answer, notes=(*answer.notes, Fact("law.no_web")))
 
 
 def _together(
@@ -167,6 +174,8 @@ def _together(
     """Return what the index has, which is no answer, with pages of the web behind it."""
     if answer is None:
         notes: tuple[Fact, ...] = (Fact("law.no_index"),)
+    elif not pages and {attempt.engine for attempt in response.attempts} <= _LOCAL:
+        return _without_web(answer)
     elif not pages:
         return replace(answer, notes=(*answer.notes, Fact("law.web_nothing")))
     else:

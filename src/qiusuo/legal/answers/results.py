@@ -233,6 +233,13 @@ class JudgmentDetails(Details):
         """Its name and number."""
         return f"{self.case_name} {self.case_number}".strip()
 
+    def quotation(self, language: Language = Language.ENGLISH) -> Quotation | None:
+        if self.origin is Origin.WEB or not self.summary:
+            return None
+        known = "，".join(part for part in (self.court, self.date, self.case_type, self.cause) if part)
+        verdict = Fact("law.verdict", words=self.verdict).text(language) if self.verdict else ""
+        return Quotation(self.title, "\n".join(part for part in (known, self.summary, verdict) if part))
+
     def card(self, language: Language = Language.ENGLISH) -> Card | None:
         if self.origin is Origin.WEB:
             return None

@@ -16,7 +16,7 @@ from qiusuo.legal.recognising.recognise import known_name
 from qiusuo.models import SearchResultItem
 
 _DECIDED: Final = re.compile(
-    r"(?:裁判|判决|裁定|审结|宣判)(?:日期|时间)?[:：于\s]{0,3}([12]\d{3}\s?[年./-]\s?\d{1,2}\s?[月./-]\s?\d{1,2})"
+    r"(?:裁判|判决|裁定|审结|宣判)(?:日期|时间)?[:：于\s]{0,3}([12]\d{3}\s?[年./-]\s?\d{1,2}\s?[月./-]\s?\d{1,2}日?)"
 )
 
 

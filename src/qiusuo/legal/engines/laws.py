@@ -43,6 +43,15 @@ class LawsEngine(SearchEngine):
 
     @classmethod
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:  # noqa: ARG003 - asks nobody
+        return cls(cls.handle_of(options))
+
+    @classmethod
+    def handle_of(cls, options: EngineOptions) -> IndexHandle:
+        """Return the index that the settings name.
+
+        Raises:
+            EngineNotConfigured: there is none, or what reads it is not installed.
+        """
         folder = index_folder(options.lookup("QIUSUO_LEGAL_DIR"))
         if folder.current() is None:
             raise EngineNotConfigured(Fact("legal.not_here"), engine=cls.name, commands=("qiusuo legal install",))
@@ -51,7 +60,7 @@ class LawsEngine(SearchEngine):
             raise EngineNotConfigured(Fact("legal.no_tantivy"), engine=cls.name, commands=commands)
         from qiusuo.legal.index.handle import IndexHandle  # noqa: PLC0415 - only where there is an index
 
-        return cls(IndexHandle(folder))
+        return IndexHandle(folder)
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         from qiusuo.legal.answers.items import law_item  # noqa: PLC0415 - loaded when used

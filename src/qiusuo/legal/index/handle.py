@@ -128,6 +128,11 @@ class LegalIndex:
         share = self._articles.share(word, "text")
         return None if share is None else -math.log(share + 1 / LARGE_INDEX)
 
+    def case_rarity(self, word: str) -> float | None:
+        """Return the same for judgments."""
+        share = self._cases.share(word, "facts")
+        return None if share is None else -math.log(share + 1 / LARGE_INDEX)
+
     def prior_of(self, article_id: int) -> float:
         """Return the prior of the law that an article stands in."""
         return self._priors[self._version_of[article_id]]
