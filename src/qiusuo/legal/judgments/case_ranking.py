@@ -7,7 +7,7 @@ words count most where title or 案由 has them: 民间借贷 asks for 民间借
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from qiusuo.legal.index.handle import FACTS_CHARS, LegalIndex
@@ -32,14 +32,35 @@ LEAST_SHARE_OF_FACTS: Final = 0.1
 def ranked_cases(index: LegalIndex, words: str, limit: int, case_type: str = "") -> list[Hit]:
     """Return the judgments that fit the words best, only those of a type if one is given."""
     hits = index.rank_cases(words, max(limit, CANDIDATES), case_type)
-    if not hits:
-        return []
-    about = index.store.case_titles(hit.id for hit in hits)
-    best = hits[0].score
-    near = [Hit(hit.id, hit.score / best) for hit in hits]
-    gains = _votes(near, about) if len(words) > FACTS_CHARS else _in_titles(words, near, about)
-    ranked = [Hit(hit.id, hit.score + gain) for hit, gain in zip(near, gains, strict=True)]
-    return sorted(ranked, key=lambda hit: (-hit.score, hit.id))[:limit]
+    ranked = with_votes(index, hits) if len(words) > FACTS_CHARS else _with_titles(index, words, hits)
+    return ranked[:limit]
+
+
+def with_votes(index: LegalIndex, hits: Sequence[Hit], weight: float = VOTE_WEIGHT) -> list[Hit]:
+    """Return the judgments with what they gain by their matter: more, the more of the nearest ones are about it."""
+    near, about = _relative(hits), index.store.case_titles(hit.id for hit in hits)
+    votes: defaultdict[str, float] = defaultdict(float)
+    for hit in near[:VOTERS]:
+        votes[about[hit.id][1]] += hit.score**_NEAREST_COUNT_MOST
+    votes.pop("", None)
+    total = sum(votes.values()) or 1.0
+    return _in_order(Hit(hit.id, hit.score + weight * (votes[about[hit.id][1]] / total) ** 0.5) for hit in near)
+
+
+def _with_titles(index: LegalIndex, words: str, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the judgments with what they gain by key words in their title or 案由."""
+    pairs = [token for token in question_tokens(words) if len(token) > 1]
+    titles = {one: "".join(said) for one, said in index.store.case_titles(hit.id for hit in hits).items()}
+    shares = {one: sum(pair in title for pair in pairs) / max(1, len(pairs)) for one, title in titles.items()}
+    return _in_order(Hit(hit.id, hit.score + TITLE_WEIGHT * shares[hit.id]) for hit in _relative(hits))
+
+
+def _relative(hits: Sequence[Hit]) -> list[Hit]:
+    return [Hit(hit.id, hit.score / hits[0].score) for hit in hits]
+
+
+def _in_order(hits: Iterable[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
 def is_near(index: LegalIndex, words: str, case: Case) -> bool:
@@ -57,19 +78,3 @@ def is_near(index: LegalIndex, words: str, case: Case) -> bool:
         return share >= LEAST_SHARE_OF_FACTS
     few = None in told.values()
     return share >= (LEAST_SHARE if few or meant or is_about_law(words) else LEAST_SHARE_OF_ANYTHING)
-
-
-def _votes(near: Sequence[Hit], about: Mapping[int, tuple[str, str]]) -> list[float]:
-    """Return what each gains by its matter: more, the more of the nearest judgments are about the same."""
-    votes: defaultdict[str, float] = defaultdict(float)
-    for hit in near[:VOTERS]:
-        votes[about[hit.id][1]] += hit.score**_NEAREST_COUNT_MOST
-    votes.pop("", None)
-    total = sum(votes.values()) or 1.0
-    return [VOTE_WEIGHT * (votes[about[hit.id][1]] / total) ** 0.5 for hit in near]
-
-
-def _in_titles(words: str, near: Sequence[Hit], about: Mapping[int, tuple[str, str]]) -> list[float]:
-    pairs = [token for token in question_tokens(words) if len(token) > 1]
-    titles = ["".join(about[hit.id]) for hit in near]
-    return [TITLE_WEIGHT * sum(pair in title for pair in pairs) / max(1, len(pairs)) for title in titles]
