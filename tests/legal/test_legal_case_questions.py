@@ -82,7 +82,7 @@ def test_what_the_cases_are_about(question: str, words: str) -> None:
 
 
 async def heard(folder: Path, question: str, mode: ChatSettings) -> Heard:
-    settings = Settings.load(legal_dir=str(folder), provider_priority="laws,judgments")
+    settings = Settings.load(legal_dir=str(folder), provider_priority="laws")
     async with SearchService.from_settings(settings) as service:
         chat = Chat(service, open_model(settings))
         events = [event async for event in chat.turn(Ask(question, mode)).events()]
@@ -104,7 +104,7 @@ async def test_a_model_gets_the_judgment(sample_folder: Path, mode: ChatSettings
     script = [Reply.text("好 [1]。")]
     if mode is AGENT:
         script.insert(0, Reply.tools(Call("caseSearch", {"query": "偷茶叶"})))
-    settings: dict[str, Any] = {"legal_dir": str(sample_folder), "provider_priority": "laws,judgments"}
+    settings: dict[str, Any] = {"legal_dir": str(sample_folder), "provider_priority": "laws"}
     async with ChatWorld(*script, engines=(), **settings) as world:
         world.chat = Chat(SearchService.from_settings(Settings.load(**settings)), world.chat.model)
         await world.ask("有没有偷茶叶被判刑的案例", mode)

@@ -8,7 +8,6 @@ plugin = Plugin(
     name="legal",
     engines=(
         "qiusuo.legal.engines.laws:LawsEngine",
-        "qiusuo.legal.engines.judgments:JudgmentsEngine",
         "qiusuo.legal.engines.flk:FlkEngine",
     ),
     details=("qiusuo.legal.answers.results:LawDetails", "qiusuo.legal.answers.results:JudgmentDetails"),

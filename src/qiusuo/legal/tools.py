@@ -15,7 +15,6 @@ from qiusuo.legal.answers.items import judgment_item, law_item
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer, Origin, T
 from qiusuo.legal.answers.web_results import judgment_page, law_page
-from qiusuo.legal.engines.judgments import JudgmentsEngine
 from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.folder import index_folder
 from qiusuo.legal.index.handle import IndexHandle
@@ -28,7 +27,6 @@ from qiusuo.tools.render import FROM_CACHE, neutral, one_line, today, untrusted
 from qiusuo.tools.specs import MAX_PAGE_CHARS, ToolOutput, ToolSpec
 from qiusuo.words import Fact, Language
 
-_LOCAL = {LawsEngine.name, JudgmentsEngine.name}
 _ORIGINS = {Origin.INDEX: "", Origin.WEB: "〔网页〕"}
 LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
@@ -158,7 +156,7 @@ class LegalSearch:
             # What the index knows (no such article, no such edition) stands without the web, which is told of too.
             return replace(answer, notes=(*answer.notes, Fact("law.web_failed", reason=error.fact)))
         # What the engine of the same index says, asked without the day that was wanted, is known here already.
-        items = [item for item in response.results if not _LOCAL & {*item.engines}]
+        items = [item for item in response.results if LawsEngine.name not in item.engines]
         pages = tuple(page for item in items if (page := convert(item)) is not None)[:limit]
         return _together(words, answer, pages, response)
 
@@ -174,7 +172,7 @@ def _together(
     """Return what the index has, which is no answer, with pages of the web behind it."""
     if answer is None:
         notes: tuple[Fact, ...] = (Fact("law.no_index"),)
-    elif not pages and {attempt.engine for attempt in response.attempts} <= _LOCAL:
+    elif not pages and {attempt.engine for attempt in response.attempts} <= {LawsEngine.name}:
         return _without_web(answer)
     elif not pages:
         return replace(answer, notes=(*answer.notes, Fact("law.web_nothing")))
