@@ -30,19 +30,21 @@ def leave_one_out(index: LegalIndex, queries: Sequence[FactQuery], ids: Mapping[
     """Return each query's ranking by the variant that is best (NDCG@10 + MAP) for all other queries."""
     ranked: list[list[list[str]]] = []
     quality: list[list[float]] = []
-    for weights, (name, cut), share, vote in itertools.product(_WEIGHTS, _TOKENS.items(), _SHARES, _VOTES):
-        found = []
+    for weights, (name, cut), share in itertools.product(_WEIGHTS, _TOKENS.items(), _SHARES):
+        hits = []
         for query in queries:
             words = index._cases.without_common(dict.fromkeys(cut(query.text), 1.0), "facts", share)  # noqa: SLF001 - a variant
-            hits = with_votes(index, index._cases.search(words, weights, len(ids)), vote)  # noqa: SLF001 - a variant
-            found.append(candidates_in_order(query, hits, ids))
-        each = [lecard_measures([order], [query.grades]) for order, query in zip(found, queries, strict=True)]
-        quality.append([measures["NDCG@10"] + measures["MAP"] for measures in each])
-        print(
-            f"  variant {dict(weights)}, {name}, share {share}, vote {vote}: {sum(quality[-1]) / len(queries):.3f}",
-            flush=True,
-        )
-        ranked.append(found)
+            hits.append(index._cases.search(words, weights, len(ids)))  # noqa: SLF001 - a variant
+        for vote in _VOTES:
+            found = [
+                candidates_in_order(query, with_votes(index, near, vote), ids)
+                for query, near in zip(queries, hits, strict=True)
+            ]
+            each = [lecard_measures([order], [query.grades]) for order, query in zip(found, queries, strict=True)]
+            quality.append([measures["NDCG@10"] + measures["MAP"] for measures in each])
+            variant = f"{dict(weights)}, {name}, share {share}, vote {vote}"
+            print(f"  variant {variant}: {sum(quality[-1]) / len(queries):.3f}", flush=True)
+            ranked.append(found)
     chosen = []
     for place in range(len(queries)):
         without = [sum(values) - values[place] for values in quality]
