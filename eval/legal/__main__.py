@@ -20,6 +20,7 @@ from qiusuo.legal.index.folder import IndexFolder, legal_folder
 from qiusuo.legal.index.handle import CANDIDATES, IndexHandle, LegalIndex
 from qiusuo.legal.index.ranking import question_tokens
 from qiusuo.legal.index.wording import TABLE
+from qiusuo.legal.judgments.case_ranking import ranked_cases
 from qiusuo.legal.models import Hit
 
 DEPTH = 100
@@ -114,7 +115,7 @@ def lecard_table(folder: Path) -> None:
     ranked, times = [], []
     for query in queries:
         started = time.process_time()
-        hits = index.rank_cases(query.text, len(ids))
+        hits = ranked_cases(index, query.text, len(ids))
         times.append((time.process_time() - started) * 1000)
         ranked.append(candidates_in_order(query, hits, ids))
     grades = [query.grades for query in queries]

@@ -89,6 +89,11 @@ class Details(ABC):
             KeyError, TypeError, ValueError: the data are none of these.
         """
 
+    @property
+    def related(self) -> bool:
+        """Whether the result is merely near what was asked for: others are asked too, and it is quoted as no answer."""
+        return False
+
     def quotation(self, language: Language = Language.ENGLISH) -> Quotation | None:  # noqa: ARG002 - for kinds
         """Return how the result is quoted whole; None: sentence by sentence, as any page is."""
         return None

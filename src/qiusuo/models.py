@@ -116,6 +116,11 @@ class SearchResultItem:
         if not self.source:
             object.__setattr__(self, "source", domain_of(self.url))
 
+    @property
+    def related(self) -> bool:
+        """Whether it is merely near what was asked for, as its engine says."""
+        return self.details is not None and self.details.related
+
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the item in its JSON shape; optional fields only where they are known."""
         data: dict[str, Any] = {

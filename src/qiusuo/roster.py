@@ -127,6 +127,10 @@ class Roster:
         ]
         return Choice(self._ready[search_type], tuple(left_out))
 
+    def searches_the_web(self) -> bool:
+        """Tell whether an engine that knows more than a single subject could be asked."""
+        return any(engine.search_types is None for engine in self._ready[SearchType.GENERAL])
+
     def answers_first(self, search_type: SearchType) -> str | None:
         """Return the engine whose answers come before all others in searches of a type; None where there is none."""
         ready = ((name, place) for name, place in self.places.items() if place.engine is not None)

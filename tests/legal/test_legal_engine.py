@@ -65,17 +65,17 @@ class TestLimits:
 
 
 class TestJoining:
-    async def test_first_in_regulation_searches_and_in_no_others(
+    async def test_first_in_searches_for_law_and_in_no_others(
         self, sample_folder: Path, tmp_path: Path, tavily: ProviderServer
     ) -> None:
         async with SearchService.from_settings(configured(tmp_path, sample_folder)) as service:
             assert await service.available() == ("tavily",)
             assert await service.available(SearchType.REGULATION) == ("laws", "tavily")
-            assert await service.available(SearchType.CASE) == ("tavily",)
+            assert await service.available(SearchType.CASE) == ("laws", "tavily")
             response = await service.asearch("茶叶法第三条", type="regulation")
             assert (response.provider, [one.engine for one in response.attempts]) == ("laws", ["laws"])
             assert tavily.seen == []
-            for kind in ("general", "news", "case"):
+            for kind in ("general", "news"):
                 assert (await service.asearch("茶叶法第三条", type=kind)).provider == "tavily"
             assert (await service.asearch("茶叶法第三条", engine="laws")).provider == "laws"
             states = {status.name: status.state for status in await service.status()}
@@ -147,7 +147,7 @@ class TestFallingOver:
             assert response.provider == "tavily"
             assert [attempt.outcome for attempt in response.attempts] == [Outcome.EMPTY, Outcome.OK]
             [note] = response.attempts[0].notes
-            assert (note.code, note.values["name"]) == ("law.no_law_named", "咖啡豆烘焙管理办法")
+            assert (note.code, note.values["name"]) == ("law.no_document", "咖啡豆烘焙管理办法")
             assert "flk.npc.gov.cn" in str(tavily.seen[0].json)
             tavily.fault = Fault.SERVER_ERROR
             with pytest.raises(AllEnginesFailed) as caught:

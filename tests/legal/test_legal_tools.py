@@ -9,14 +9,18 @@ import pytest
 from qiusuo import SearchService
 from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions
+from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.errors import ConfigurationError, EngineNotConfigured, InvalidQuery, SearchError
 from qiusuo.http import HttpClient
+from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters
 from qiusuo.legal.tools import LEGAL_TOOLS, LegalSearch, legal_specs, regulations_text
 from qiusuo.models import Query, SearchType
 from qiusuo.pages import PageReader
+from qiusuo.testing import ProviderServer
+from qiusuo.testing.providers.tavily import Tavily
 from qiusuo.testing.server import Fault
 from qiusuo.tools.langchain import as_langchain_tool
 from qiusuo.tools.specs import Toolbox, offered, plugin_tools
@@ -53,11 +57,20 @@ class TestTools:
         assert "茶农有权" in await tool.ainvoke({"query": "茶叶法第三条"})
         assert "茶农有权" in await tool.ainvoke({"query": "茶叶法第三条", "asOf": None, "limit": None})
 
-    async def test_offered_only_where_an_index_is(self, sample_folder: Path, tmp_path: Path) -> None:
+    async def test_offered_where_an_index_or_the_web_can_be_searched(self, sample_folder: Path, tmp_path: Path) -> None:
+        def names(service: SearchService) -> list[str]:
+            return [spec.name for spec in offered(plugin_tools(service))]
+
         async with World("tavily", legal_dir=str(tmp_path)) as world:
-            assert offered(plugin_tools(world.service)) == ()
+            assert names(world.service) == ["regulationSearch", "caseSearch"]
+            tool = next(spec for spec in plugin_tools(world.service) if spec.name == "regulationSearch")
+            assert (await tool.run({"query": "民法典第577条"})).data["origin"] == "web"
         async with World("tavily", legal_dir=str(sample_folder)) as world:
-            assert tuple(spec.name for spec in offered(plugin_tools(world.service))) == LEGAL_TOOLS
+            assert names(world.service) == list(LEGAL_TOOLS)
+        async with World(legal_dir=str(tmp_path)) as world:
+            assert names(world.service) == []
+        async with World(legal_dir=str(sample_folder)) as world:
+            assert names(world.service) == list(LEGAL_TOOLS)
 
 
 class TestWebFallback:
@@ -140,3 +153,57 @@ class TestLawsEngine:
             response = await service.asearch("茶叶法第三条", type="regulation")
             assert (response.provider, response.total_results) == ("laws", 1)
             assert response.attempts[0].outcome.value == "ok"
+
+
+class Pages(Tavily):
+    """A web that has these pages, whatever is asked."""
+
+    def __init__(self, *pages: tuple[str, str]) -> None:
+        super().__init__()
+        self.pages = pages
+        self.results = len(pages)
+
+    def page(self, number: int, query: str) -> dict[str, str]:  # type: ignore[override]
+        title, snippet = self.pages[number - 1]
+        return {
+            **super().page(number, query),
+            "title": title,
+            "snippet": snippet,
+            "url": f"https://court.gov.cn/{number}",
+        }
+
+
+LAW_PAGES = {
+    ("民法典第577条释义", "违约责任的一般规定。"): ("民法典", "第五百七十七条"),
+    ("违约了怎么办", "《中华人民共和国民法典》第五百七十七条规定，当事人一方不履行合同义务……"): (
+        "中华人民共和国民法典",
+        "第五百七十七条",
+    ),
+    ("工伤保险条例（2010修订）全文", "第十四条 职工有下列情形之一的，应当认定为工伤。"): ("工伤保险条例", ""),
+    ("国务院关于修改《工伤保险条例》的决定", "现予公布。"): ("国务院关于修改《工伤保险条例》的决定", ""),
+    ("律师说法", "遇到纠纷先收集证据。"): ("律师说法", ""),
+}
+
+
+async def test_pages_of_the_web_tell_law_and_article(tmp_path: Path) -> None:
+    with ProviderServer(Pages(*LAW_PAGES)) as server:
+        engine = TavilyEngine.from_options(EngineOptions(api_key=server.key, base_url=server.base_url), HttpClient())
+        async with SearchService([engine], Settings.load(legal_dir=str(tmp_path))) as service:
+            answer = await LegalSearch(opened(tmp_path), service).regulations("违约 工伤", limit=9)
+    assert [(one.law_name, one.article_number) for one in answer.results] == list(LAW_PAGES.values())
+    assert [one.title for one in answer.results] == [title for title, _ in LAW_PAGES]
+    assert "〔网页〕民法典第577条释义" in regulations_text(answer)
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("第三条茶叶法是什么", ["把第三条理解为《茶叶法》的条文。"]),
+        ("解释（一）第二十五条", ["没有指明是哪部法律的第二十五条，请写明法律名称。"]),
+        ("有关规定第3条", ["没有指明是哪部法律的第三条，请写明法律名称。"]),
+        ("《第三条茶叶法》", []),
+    ],
+)
+def test_notes_do_not_quote_what_was_misread(samples: IndexHandle, query: str, told: list[str]) -> None:
+    answer = RegulationSearch(samples.get(), samples.today).search(query)
+    assert list(said(answer)) == told

@@ -57,7 +57,7 @@ class TestStdio:
     async def test_lists_and_calls_every_tool(self) -> None:
         async with World("tavily") as here, Client(stdio(here)) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert set(tools) == {"web_search", "webSearch", "fetch_page"}
+            assert set(tools) == {"web_search", "webSearch", "fetch_page", "regulationSearch", "caseSearch"}
             assert tools["web_search"].input_schema["required"] == ["query"]
             assert set(tools["web_search"].input_schema["properties"]) == {"query", "type"}
             result = await client.call_tool("web_search", {"query": "中文 查询", "type": "news"})

@@ -24,6 +24,9 @@ from qiusuo.words import Language
 from tests.support.web_server import page_site
 from tests.support.world import World
 
+# They are there wherever the web can be searched.
+LEGAL = ("regulationSearch", "caseSearch")
+
 
 class Calling(BaseChatModel):
     """Makes the calls that it was given, one after another, then says its answer."""
@@ -71,7 +74,7 @@ class TestSession:
             assert "web_search(query=" in model.prompt
             assert "fetch_page" not in model.prompt  # without a reader it is not there
             assert "求索" not in model.prompt  # the agent is the user's own
-            assert [tool["name"] for tool in model.offered] == ["web_search"]
+            assert [tool["name"] for tool in model.offered] == ["web_search", *LEGAL]
             answer = session.finished(model.answer)
             assert f"[[1]]({session.registry.sources[0].url})" in answer
             assert "## 参考文献" in answer
@@ -103,7 +106,7 @@ class TestSession:
         with page_site() as (site, reader):
             async with World("tavily") as here, reader:
                 session = SearchSession(here.service, reader)
-                assert [tool.name for tool in session.tools] == ["web_search", "fetch_page"]
+                assert [tool.name for tool in session.tools] == ["web_search", *LEGAL, "fetch_page"]
                 assert "fetch_page" in session.prompt()
                 calls = [*searches("one"), ("fetch_page", {"url": f"{site.url}/article", "max_chars": None})]
                 _, page = await told(session, Calling(calls=calls, answer="[6]"), "?")
@@ -123,7 +126,7 @@ class TestSession:
     def test_synchronous_calls_in_threads(self) -> None:
         with World("tavily") as here:
             session = SearchSession(here.service)
-            (tool,) = session.tools
+            tool, *_ = session.tools
             threads = [threading.Thread(target=tool.invoke, args=({"query": f"q{n % 4}"},)) for n in range(12)]
             for thread in threads:
                 thread.start()

@@ -38,7 +38,7 @@ async def test_lists_and_calls_every_tool() -> None:
     with WebServer.over("tavily", extensions=[mcp_extension]) as server:
         async with Client(f"{server.url}/mcp") as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
-            assert tools == {"web_search", "webSearch", "fetch_page"}
+            assert tools == {"web_search", "webSearch", "fetch_page", "regulationSearch", "caseSearch"}
             result = await client.call_tool("webSearch", {"query": "人工智能", "type": "news"})
             assert (result.structured_content["type"], result.structured_content["cached"]) == ("news", False)
             assert server.world["tavily"].seen[0].json["topic"] == "news"

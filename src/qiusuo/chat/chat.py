@@ -252,7 +252,7 @@ class Chat:
         except SearchError as error:  # whatever is wrong with it: the model's own search still works
             logger.warning("%s cannot be asked: %s", first, error)
             return False
-        if not found.results:  # 旧公司法第16条: the web may have what it lacks
+        if all(item.related for item in found.results):  # 旧公司法第16条: the web may have what it lacks
             context.remark(context.remarks_of(found.attempts), found=True)
             return False
         context.found = found  # chat mode answers from it

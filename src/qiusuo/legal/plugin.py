@@ -6,7 +6,10 @@ from qiusuo.plugins import Plugin
 
 plugin = Plugin(
     name="legal",
-    engines=("qiusuo.legal.engines.laws:LawsEngine", "qiusuo.legal.engines.flk:FlkEngine"),
+    engines=(
+        "qiusuo.legal.engines.laws:LawsEngine",
+        "qiusuo.legal.engines.flk:FlkEngine",
+    ),
     details=("qiusuo.legal.answers.results:LawDetails", "qiusuo.legal.answers.results:JudgmentDetails"),
     recognisers=("qiusuo.legal.recognising.asked:recognise",),
     tools=("qiusuo.legal.tools:tools_for",),

@@ -96,6 +96,8 @@ class RegulationAnswer(CamelModel):
     cited: list[CitedLawAnswer] = Field([], description="What the article cites, in brief.")
     notes: list[str] = Field([], description="What a reader must know of this version.")
     noted: list[dict[str, Any]] = Field([], description="The same as codes with values.")
+    title: str = Field("", description="The title of the page, of a result of the web.")
+    related: bool = Field(False, description="Near what was asked for, no answer to it.")
     amends: str = Field("", description="The article before it that this item of an amendment changes.")
     score: float | None = None
 
@@ -127,7 +129,9 @@ class LegalAnswerBase(CamelModel):
     total_results: int
     search_time: int = Field(description="Milliseconds.")
     cached: bool
-    origin: Literal["index", "web"] = Field(description="`web` where the index has nothing and the web was searched.")
+    origin: Literal["index", "web"] = Field(
+        description="`web` where the index has no answer and the web has; each result says its own."
+    )
     notes: list[str]
 
 

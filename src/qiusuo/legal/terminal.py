@@ -31,6 +31,7 @@ from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
 from qiusuo.legal.judgments.judgment_text import case_number
 from qiusuo.legal.models import ArticleNumber, SourceState, Validity
 from qiusuo.legal.reading.numbers import MAX_ARTICLE
+from qiusuo.legal.recognising.asked_cases import asks_for_cases
 from qiusuo.words import Fact
 
 MAX_SHOWN_GAPS = 10
@@ -105,7 +106,7 @@ def run_search(
 
     def search(folder: IndexFolder) -> Exit:
         handle = IndexHandle(folder)
-        if cases:
+        if cases or asks_for_cases(query):
             found = CaseSearch(handle.get(), _settings().legal_masking)
             return _print_cases(found.search(query, CaseFilters(*filters), limit), as_json=as_json)
         return _print_laws(RegulationSearch(handle.get()).search(query, as_of or None, limit), as_json=as_json)

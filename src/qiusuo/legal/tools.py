@@ -10,15 +10,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from qiusuo.errors import ConfigurationError, SearchError
+from qiusuo.errors import ConfigurationError, SearchDisabled, SearchError
 from qiusuo.legal.answers.items import judgment_item, law_item
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer, Origin, T
+from qiusuo.legal.answers.web_results import judgment_page, law_page
 from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.folder import index_folder
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
-from qiusuo.models import SearchResultItem, SearchType
+from qiusuo.models import SearchResponse, SearchResultItem, SearchType
 from qiusuo.service import SearchService
 from qiusuo.text import truncate
 from qiusuo.tools.base import ToolArguments
@@ -26,6 +27,7 @@ from qiusuo.tools.render import FROM_CACHE, neutral, one_line, today, untrusted
 from qiusuo.tools.specs import MAX_PAGE_CHARS, ToolOutput, ToolSpec
 from qiusuo.words import Fact, Language
 
+_ORIGINS = {Origin.INDEX: "", Origin.WEB: "〔网页〕"}
 LEGAL_TOOLS = ("regulationSearch", "caseSearch", "caseDetail")
 MAX_RESULTS = 20
 
@@ -79,7 +81,10 @@ class LegalSearch:
         def from_index() -> LegalAnswer[LawDetails]:
             return RegulationSearch(self.handle.get(), self.handle.today).search(query, as_of or None, limit)
 
-        return await self._answer(query, from_index, SearchType.REGULATION, LawDetails.from_web, limit=limit, user=user)
+        # With the day among the words, the web is asked for that edition too.
+        words = f"{query} {as_of}" if as_of else query
+        answer = await self._answer(words, from_index, SearchType.REGULATION, law_page, limit=limit, user=user)
+        return replace(answer, query=query)
 
     async def cases(
         self, query: str, filters: CaseFilters, limit: int = 5, user: str | None = None
@@ -93,9 +98,13 @@ class LegalSearch:
         def from_index() -> LegalAnswer[JudgmentDetails]:
             return CaseSearch(self.handle.get(), self.masked).search(query, filters, limit)
 
-        wanted = filters.checked()
+        wanted = filters.checked(query)
         words = " ".join(part for part in (query, wanted.case_type, wanted.court) if part)
-        convert = JudgmentDetails.from_web
+
+        def convert(item: SearchResultItem) -> JudgmentDetails | None:
+            page = judgment_page(item)
+            return page if wanted.admits_page(page) else None
+
         answer = await self._answer(words, from_index, SearchType.CASE, convert, limit=limit, user=user)
         return replace(answer, query=query)
 
@@ -107,19 +116,23 @@ class LegalSearch:
         """
         return await asyncio.to_thread(lambda: CaseSearch(self.handle.get(), self.masked).detail(reference))
 
-    def is_offered(self) -> bool:
+    def has_index(self) -> bool:
         """Tell whether an index is installed."""
         try:
             return self.handle.is_there()
         except SearchError:
             return False
 
+    def is_offered(self) -> bool:
+        """Tell whether there is anything to search: an index, or an engine of the web."""
+        return self.has_index() or (self.service is not None and self.service.roster.searches_the_web())
+
     async def _answer(
         self,
         words: str,
         from_index: Callable[[], LegalAnswer[Any]],
         search_type: SearchType,
-        convert: Callable[[Any], Any],
+        convert: Callable[[SearchResultItem], Any],
         *,
         limit: int,
         user: str | None,
@@ -127,24 +140,47 @@ class LegalSearch:
         answer: LegalAnswer[Any] | None = None
         if self.service is None or self.handle.is_there():  # without either, this says what to install
             answer = await asyncio.to_thread(from_index)
-        if answer is not None and (answer.results or answer.final or self.service is None):
+        if answer is not None and (answer.answers or answer.final or self.service is None):
             return answer
         if self.service is None:
             raise ConfigurationError(Fact("legal.not_here"), commands=("qiusuo legal install",))
         try:
             response = await self.service.asearch(words, type=search_type, num_results=limit, user=user)
+        except SearchDisabled:
+            if answer is None:
+                raise
+            return _without_web(answer)
         except SearchError as error:
             if answer is None or answer.says_nothing:
                 raise
             # What the index knows (no such article, no such edition) stands without the web, which is told of too.
             return replace(answer, notes=(*answer.notes, Fact("law.web_failed", reason=error.fact)))
-        if answer is not None and response.provider == LawsEngine.name:
-            return answer  # the same index, asked without the day that was wanted
-        notes = (*answer.notes, Fact("law.from_web")) if answer is not None else (Fact("law.no_index"),)
-        results = tuple(convert(item) for item in response.results[:limit])
-        return LegalAnswer(
-            words, results, notes, origin=Origin.WEB, search_time=response.search_time, cached=response.cached
-        )
+        # What the engine of the same index says, asked without the day that was wanted, is known here already.
+        items = [item for item in response.results if LawsEngine.name not in item.engines]
+        pages = tuple(page for item in items if (page := convert(item)) is not None)[:limit]
+        return _together(words, answer, pages, response)
+
+
+def _without_web(answer: LegalAnswer[Any]) -> LegalAnswer[Any]:
+    told = any(note.code == "law.no_judgments" for note in answer.notes)  # which tells of the web too
+    return answer if told else replace(answer, notes=(*answer.notes, Fact("law.no_web")))
+
+
+def _together(
+    words: str, answer: LegalAnswer[Any] | None, pages: tuple[Any, ...], response: SearchResponse
+) -> LegalAnswer[Any]:
+    """Return what the index has, which is no answer, with pages of the web behind it."""
+    if answer is None:
+        notes: tuple[Fact, ...] = (Fact("law.no_index"),)
+    elif not pages and {attempt.engine for attempt in response.attempts} <= {LawsEngine.name}:
+        return _without_web(answer)
+    elif not pages:
+        return replace(answer, notes=(*answer.notes, Fact("law.web_nothing")))
+    else:
+        notes = (*answer.notes, Fact("law.web_besides" if answer.results else "law.from_web"))
+    found = (*(answer.results if answer is not None else ()), *pages)
+    time, cached = response.search_time, response.cached
+    return LegalAnswer(words, found, notes, origin=Origin.WEB, search_time=time, cached=cached)
 
 
 def legal_handle(folder: str = "") -> IndexHandle:
@@ -209,13 +245,13 @@ def legal_specs(legal: LegalSearch) -> tuple[ToolSpec, ...]:
             detail,
             subject=("id", "case_id"),
             explains=LawsEngine.explains,
-            offered=legal.is_offered,
+            offered=legal.has_index,
         ),
     )
 
 
 def tools_for(service: SearchService) -> tuple[ToolSpec, ...]:
-    """Return the legal tools over a service; they are offered where an index is installed."""
+    """Return the legal tools over a service; they are offered where there is anything that they can search."""
     handle = legal_handle(service.settings.legal_dir or "")
     return legal_specs(LegalSearch(handle, service, masked=service.settings.legal_masking))
 
@@ -229,7 +265,7 @@ def _output_of(
     return ToolOutput(
         numbered(range(1, len(answer.results) + 1)),
         answer.to_dict(),
-        tuple(item(result, engine) for result in answer.results),
+        tuple(item(one, LawsEngine.name if one.origin is Origin.INDEX else "") for one in answer.results),
         notes=answer.notes,
         engine=engine,
         search_time=answer.search_time,
@@ -242,7 +278,7 @@ def regulations_text(answer: LegalAnswer[LawDetails], numbers: Sequence[int] = (
     """Return laws and articles as numbered text for a model; without numbers they count from 1."""
     entries = []
     for number, result in _numbered(answer, numbers):
-        lines = [f"[{number}] {neutral(result.title)}"]
+        lines = [f"[{number}] {_ORIGINS[result.origin]}{neutral(result.title)}"]
         lines += [f"    {neutral(part)}" for part in (result.excerpt or result.content).split("\n")]
         # Paragraphs of the article itself stand above, unless a piece of it was asked for.
         others = [
@@ -266,7 +302,11 @@ def cases_text(answer: LegalAnswer[JudgmentDetails], numbers: Sequence[int] = ()
     entries = []
     for number, result in _numbered(answer, numbers):
         facts = "，".join(part for part in (result.case_number, result.court, result.date, result.case_type) if part)
-        lines = [f"[{number}] {neutral(result.case_name)}（{neutral(facts)}）", f"    案情：{neutral(result.summary)}"]
+        known = f"（{neutral(facts)}）" if facts else ""
+        lines = [
+            f"[{number}] {_ORIGINS[result.origin]}{neutral(result.case_name)}{known}",
+            f"    案情：{neutral(result.summary)}",
+        ]
         lines += [f"    裁判：{neutral(result.verdict)}"] if result.verdict else []
         lines += [f"    {one_line(result.url)}"] if result.url else []
         entries.append("\n".join(lines))

@@ -62,6 +62,11 @@ class Tried(NamedTuple):
     attempt: Attempt
     items: list[SearchResultItem] | None = None
 
+    @property
+    def answers(self) -> bool:
+        """Whether something was found that is more than related to the question."""
+        return any(not item.related for item in self.items or ())
+
 
 class Attempts:
     """Makes attempts and keeps the engines' records. Silence for less than ``fair_time`` seconds is not recorded."""

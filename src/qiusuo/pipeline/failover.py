@@ -21,6 +21,8 @@ from qiusuo.words import Fact
 
 # What an engine that may not be hedged gets of the time left, while others wait behind it.
 SHARE = 0.6
+# Of what is related and no answer at most so many results stand before the answer of another engine.
+MOST_RELATED = 2
 # With less than this no new attempt makes sense.
 LEAST_BUDGET = 0.05
 
@@ -69,6 +71,7 @@ class _Race:
         self._receipt: dict[int, Attempt] = {}
         self._hedge_at: float | None = None
         self._empty: Tried | None = None
+        self._related: Tried | None = None
 
     async def run(self) -> tuple[Tried | None, list[Attempt]]:
         winner: Tried | None = None
@@ -84,7 +87,7 @@ class _Race:
                 self._name_the_rest()
         finally:
             await self._cancel_rest()
-        return winner or self._empty, [self._receipt[place] for place in sorted(self._receipt)]
+        return self._together(winner or self._empty), [self._receipt[place] for place in sorted(self._receipt)]
 
     def _may_start(self) -> bool:
         return bool(self._waiting) and self._deadline - self._clock() >= LEAST_BUDGET
@@ -120,8 +123,10 @@ class _Race:
     def _settle(self, place: int, tried: Tried) -> Tried | None:
         """Write an attempt into the receipt; return it if it decides the race."""
         self._receipt[place] = tried.attempt
-        if tried.attempt.outcome is Outcome.OK:
+        if tried.attempt.outcome is Outcome.OK and tried.answers:
             return tried
+        if tried.attempt.outcome is Outcome.OK:
+            self._related = tried  # it is no answer: the others are asked besides
         # What an engine of a single subject does not know, the web may.
         if tried.attempt.outcome is Outcome.EMPTY and tried.lane.engine.search_types is None:
             if self._empty is not None:
@@ -134,6 +139,14 @@ class _Race:
         # The successor need not wait for the hedge delay any more.
         self._hedge_at = self._clock() if self._may_run_beside() else None
         return None
+
+    def _together(self, answer: Tried | None) -> Tried | None:
+        """Return an answer with what is merely related before it."""
+        if self._related is None or answer is None or not answer.items:
+            return self._related or answer
+        most = min(MOST_RELATED, self._request.num_results // 2)
+        items = [*(self._related.items or ())[:most], *answer.items]
+        return answer._replace(items=items[: self._request.num_results])
 
     def _may_run_beside(self, *lanes: Lane) -> bool:
         """Tell whether the next engine may start beside ``lanes`` and all that are running."""

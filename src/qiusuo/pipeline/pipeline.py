@@ -143,7 +143,7 @@ class SearchPipeline:
         if not choice.engines or not choice.engines[0].local:
             return None
         tried = await self._attempts.make(self.lane(choice.engines[0]), request, request.timeout)
-        if not tried.items:
+        if not tried.items or not tried.answers:
             return None
         self._tell([tried.attempt])
         receipt = (*choice.left_out, tried.attempt)

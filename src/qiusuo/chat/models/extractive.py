@@ -157,7 +157,12 @@ class ExtractiveModel(BaseChatModel):
         named = material.recognised is not None and material.recognised.names_results
         quotes = best_quotes(question, sources, all_named=named)
         beginning = lead(question, sources)
-        if len(quotes) == 1 and beginning.code == "llm.lead":
+        quoted = "".join(quote.text for quote in quotes)
+        remark = material.told(one for one in material.remarks if one.note.text(language) not in quoted)
+        answered = beginning.code == "llm.lead"
+        if remark and not answered:  # what is missing comes before what is merely near it
+            yield f"{remark}\n\n"
+        if len(quotes) == 1 and answered:
             yield quotes[0].cited
         else:
             yield f"{beginning.text(language)}\n"
@@ -165,8 +170,7 @@ class ExtractiveModel(BaseChatModel):
         yield from _differing(material)
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
-        quoted = "".join(quote.text for quote in quotes)
-        if remark := material.told(one for one in material.remarks if one.note.text(language) not in quoted):
+        if remark and answered:
             yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"

@@ -68,6 +68,11 @@ class Quotable:
         return self.source.number
 
     @property
+    def related(self) -> bool:
+        """Whether it is merely near what was asked for."""
+        return self.source.details is not None and self.source.details.related
+
+    @property
     def parts(self) -> list[str]:
         """What may be quoted of it, piece by piece."""
         if self.whole is not None:
@@ -89,6 +94,10 @@ def best_quotes(
 
     ``all_named``: the question names the sources one by one, so that those that are quoted whole are all quoted.
     """
+    aside = [source for source in sources if source.whole and source.related]
+    if 0 < len(aside) < len(sources):
+        others = [source for source in sources if source not in aside]
+        return [*best_quotes(question, aside, most), *best_quotes(question, others, most, all_named=all_named)]
     candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
     if sources and all(source.whole for source in sources):
         return _first_whole(question, sources, candidates, all_named=all_named)
@@ -129,11 +138,14 @@ def _first_whole(
 def lead(question: str, sources: Sequence[Quotable]) -> Fact:
     """Return what is said before quotations: whether they answer the question, or are just about something near it.
 
-    What is quoted whole was looked up by who knows its texts. Words of another language cannot be compared: of a source
-    in one, a name or number of the question has to be there.
+    What is quoted whole was looked up by who knows its texts, and says itself where it is no answer. Words of another
+    language cannot be compared: of a source in one, a name or number of the question has to be there.
     """
-    if any(source.whole for source in sources):
+    if any(source.whole and not source.related for source in sources):
         return Fact("llm.lead")
+    sources = [source for source in sources if not source.whole]
+    if not sources:
+        return Fact("llm.closest")
     own = is_chinese(question)
     alike = [source for source in sources if is_chinese(f"{source.source.title} {source.source.text}") == own]
     if coverage(question, pick(question, _texts(alike), _MAX_CHARS)) >= ANSWERS_FROM:

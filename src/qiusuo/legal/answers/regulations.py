@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from qiusuo.errors import InvalidQuery
-from qiusuo.legal.answers.addresses import address_of
-from qiusuo.legal.answers.cited import cited_articles
-from qiusuo.legal.answers.results import NO_ARTICLE, LawDetails, LegalAnswer
-from qiusuo.legal.answers.standing import Standing, label_of
+from qiusuo.legal.answers.by_words import WordSearch
+from qiusuo.legal.answers.missing import as_related, missing_documents
+from qiusuo.legal.answers.results import LawDetails, LegalAnswer
+from qiusuo.legal.answers.shown import Shown, first, once
+from qiusuo.legal.answers.standing import Standing
 from qiusuo.legal.answers.validity import best_for
 from qiusuo.legal.index.handle import LegalIndex
-from qiusuo.legal.index.ranking import question_tokens
-from qiusuo.legal.index.wording import legal_pairs
 from qiusuo.legal.models import Article, Law, LawKind, LawVersion
-from qiusuo.legal.reading.editions import CURRENT, Age
+from qiusuo.legal.reading.documents import names_nothing
+from qiusuo.legal.reading.editions import CURRENT, Age, Edition
 from qiusuo.legal.reading.elsewhere import read_as_ours
 from qiusuo.legal.reading.mentions import law_for, law_named, laws_in
-from qiusuo.legal.reading.names import looks_like_law, name_key
+from qiusuo.legal.reading.names import STATE, looks_like_law
 from qiusuo.legal.reading.numbers import article_label, folded
-from qiusuo.legal.reading.paragraphs import Piece, pieces_of
 from qiusuo.legal.reading.references import LawMention, LawReference, find_references, of_law, without_references
-from qiusuo.legal.recognising.crimes import CRIMINAL_LAW, crime_articles
-from qiusuo.legal.recognising.script import from_english, has_han, simplified
+from qiusuo.legal.recognising.script import from_english, simplified
 from qiusuo.words import Fact
 
 DEFAULT_LIMIT = 10
 MAX_LIMIT = 50
 MAX_QUERY_CHARS = 4000
-# With less of the question's pairs of characters than this, a hit has nothing to do with it.
-LEAST_COVERAGE = 0.05
 _QUOTED = re.compile(r"^《[^》]+(?:〉[^》]*)?》?$")
 _LAW_LIST = re.compile(r"^(?:《[^》]+》?|[^\s,。?？!！《》]{2,40})$")
 _BETWEEN_NAMES = re.compile(r"[和与及、,，\s]+|(?<=》)(?=《)")
@@ -52,6 +48,8 @@ _SURELY_A_NAME = re.compile(
     r"|^(?!.*(?:什么|哪些|如何|怎么|是否|吗)).{2,}(?:司法|制度)解释(?:\(?[一二三四五六七八九十\d]{1,2}\)?)?$"
 )
 Answer = LegalAnswer[LawDetails]
+Dated = Callable[[LawReference], LawReference]
+"""Gives a reference the edition of the day that was asked about."""
 
 
 def check_query(query: str, limit: int) -> str:
@@ -103,15 +101,23 @@ class RegulationSearch:
         words, asides = _in_chinese(check_query(query, limit))
         most = min(limit, MAX_LIMIT)
         day = check_day(as_of, self.today())
-        references = find_references(words, self.index.names.find)
+        dated: Dated = (lambda law: self._as_of(law, day)) if as_of else (lambda law: law)
+        references = [dated(reference) for reference in find_references(words, self.index.names.find)]
+        missing = missing_documents(words, self.index.names.find, self.index.store.laws.values(), references)
         if any(reference.mention is not LawMention.NONE for reference in references):
             answer = self._by_number(words, references, day)
+            if missing.of_article:
+                answer = replace(answer, results=as_related(answer.results))
+        elif missing:
+            answer = Answer(words, WordSearch(self.index).related(words, day, most))
         elif references:
-            answer = self._number_without_law(words, references, day, most)
+            answer = self._number_without_law(words, references, day, most, dated)
         else:
-            answer = self._by_name(words, day) or self._by_words(words, day, most)
+            answer = self._by_name(words, day, dated) or WordSearch(self.index).search(words, day, most)
+        if missing:
+            answer = replace(answer, notes=(*missing.notes, *answer.notes), final=False)
         answer = replace(answer, notes=(*asides, *answer.notes, *_not_theirs(words, answer)))
-        shown = _first(answer.results, most)
+        shown = first(answer.results, most)
         if len(answer.results) > len(shown):
             code = "law.shown_first_raise" if can_raise and most < MAX_LIMIT else "law.shown_first"
             cut = Fact(code, total=len(answer.results), shown=len(shown))
@@ -125,7 +131,7 @@ class RegulationSearch:
         law: LawReference | None = None
         for reference in references:
             if reference.mention is LawMention.NONE and law is not None:  # 民法典第577条怎么说？第584条呢？
-                notes.append(Fact("law.taken_as_article_of", numbers=_label(reference), law=law.law_name))
+                notes.append(Fact("law.taken_as_article_of", numbers=_label(reference), law=self._name_of(law)))
                 reference = of_law(reference, replace(law, certain=True))  # noqa: PLW2901 - the same reference, with its law
             if reference.mention is LawMention.NAMED:
                 law = reference
@@ -138,20 +144,22 @@ class RegulationSearch:
                 unknown = unknown or reference.mention is LawMention.UNKNOWN
                 notes.append(_unknown_law(reference))
         results += self._interpretations(query, references, day)
-        return Answer(query, _once(results), _each_once(notes), final=not unknown)
+        return Answer(query, once(results), _each_once(notes), final=not unknown)
 
-    def _number_without_law(self, query: str, references: list[LawReference], day: str, limit: int) -> Answer:
+    def _number_without_law(
+        self, query: str, references: list[LawReference], day: str, limit: int, dated: Dated
+    ) -> Answer:
         """Answer a number without a law right before it: another place of the question may name one."""
         numbers = [_label(reference) for reference in references]
         law = law_for(references[0], laws_in(query, self.index.names.find), query)
         if law is not None:
-            known = replace(law, certain=True)
+            known = dated(replace(law, certain=True))
             answer = self._by_number(query, [of_law(found, known) for found in references], day)
-            understood = Fact("law.taken_as_article_of", numbers=numbers, law=law.law_name)
+            understood = Fact("law.taken_as_article_of", numbers=numbers, law=self._name_of(law))
             return replace(answer, notes=(understood, *answer.notes))
         if not re.search(r"\w", without_references(query)):  # there are no words to search for
             return Answer(query, (), (Fact("law.which_law", numbers=numbers),))
-        found = self._by_words(query, day, limit)
+        found = WordSearch(self.index).search(query, day, limit)
         return replace(found, notes=(Fact("law.which_law_by_words", numbers=numbers), *found.notes))
 
     def _interpretations(self, query: str, references: list[LawReference], day: str) -> list[LawDetails]:
@@ -186,7 +194,8 @@ class RegulationSearch:
             return [], [Fact("law.ambiguous", name=reference.law_name, laws=laws)]
         law = store.laws[law_ids[0]]
         certain = reference.certain and len(reference.law_ids) == 1
-        notes = [] if certain else [Fact("law.taken_as_law", law=law.name, name=reference.law_name)]
+        said = without_references(reference.law_name)
+        notes = [] if certain else [Fact("law.taken_as_law", law=law.name, name=said)]
         versions = reference.edition.of(store.versions_of(law.id), day)
         if not versions:
             repealed = [] if store.versions_of(law.id) else [self.law_result(law, day)]
@@ -198,7 +207,7 @@ class RegulationSearch:
         results: list[LawDetails] = []
         for version in versions:
             articles = store.articles(version, reference.number, reference.last)
-            results += [found for one in articles for found in self._with_changes(one, day, reference=reference)]
+            results += [found for one in articles for found in self._shown.with_changes(one, day, reference=reference)]
             if not articles:
                 notes.append(self.standing.no_article(version, reference))
                 continue
@@ -209,16 +218,20 @@ class RegulationSearch:
             notes += self.standing.before_its_time(version, reference.edition)
         return results, notes
 
-    def _by_name(self, query: str, day: str) -> Answer | None:
+    def _by_name(self, query: str, day: str, dated: Dated) -> Answer | None:
         """Answer a query that is the name of a law, or words that names of laws hold."""
-        find = self.index.names.find
-        named = law_named(query, find)
-        whole = named or law_named(_ABOUT_THE_LAW.sub("", query), find)
+
+        def law_of(text: str) -> LawReference | None:
+            law = law_named(text, self.index.names.find)
+            return law and dated(law)
+
+        named = law_of(query)
+        whole = named or law_of(_ABOUT_THE_LAW.sub("", query))
         if whole is not None and whole.law_ids and (named is None or named.edition != CURRENT):
             return self._as_a_whole(query, [whole], day)
         if whole is not None and whole.mention is LawMention.UNKNOWN:
             return Answer(query, (), (_other_jurisdiction(whole),))
-        several = [law_named(part, find) for part in _BETWEEN_NAMES.split(query)]
+        several = [law_of(part) for part in _BETWEEN_NAMES.split(query)]
         if len(several) > 1 and all(several):
             return self._as_a_whole(query, [law for law in several if law], day)
         quoted = bool(_QUOTED.match(query))
@@ -230,7 +243,7 @@ class RegulationSearch:
         found = tuple(dict.fromkeys((*exact, *self.index.names.containing(bare))))
         if not found:
             if quoted or _SURELY_A_NAME.search(bare):
-                return Answer(query, (), (Fact("law.no_law_named", name=bare),))
+                return Answer(query, (), (Fact("law.no_document", name=bare),))
             return None
         return Answer(query, tuple(self.law_result(self.index.store.laws[law_id], day) for law_id in found), final=True)
 
@@ -252,92 +265,34 @@ class RegulationSearch:
                     results.append(self.law_result(law, day))
         return Answer(query, tuple(results), tuple(notes), final=not notes)  # other editions may be on the web
 
-    def _by_words(self, query: str, day: str, limit: int) -> Answer:
-        in_force = self.index.versions_in_force(day)
-        hits = self.index.rank_articles(query, limit, in_force)
-        articles = self.index.store.articles_by_id([hit.id for hit in hits])
-        named = [found for one in self._crimes(query, in_force) for found in self._with_changes(one, day)]
-        if not articles or _coverage(query, articles[:3]) < LEAST_COVERAGE:
-            return Answer(query, _once(named), () if named else (NO_ARTICLE,))
-        ranked = [
-            found
-            for article, hit in zip(articles, hits, strict=True)
-            for found in self._with_changes(article, day, score=hit.score)
-        ]
-        notes = (*self._gone(query, day), *self.standing.few_in_force(day))
-        return Answer(query, _first(_once([*named, *ranked]), limit), notes)
+    def _name_of(self, law: LawReference) -> str:
+        """Return how a law that was read is called: by its own name where it is known, not by what was read."""
+        known = [self.index.store.laws[law_id].name for law_id in law.law_ids]
+        return known[0].removeprefix(STATE) if len(known) == 1 else law.law_name
 
-    def _gone(self, query: str, day: str) -> list[Fact]:
-        """Say of the laws that a question names which of them have no text here: 婚姻法 彩礼."""
-        store = self.index.store
-        named = [law_id for law in laws_in(query, self.index.names.find) for law_id in law.law_ids]
-        return [self.standing.gone(store.laws[law_id], day) for law_id in named if not store.versions_of(law_id)]
-
-    def _crimes(self, query: str, in_force: Collection[int]) -> list[Article]:
-        """Return the articles on the crimes that a question names: exact, so no ranking puts others before them."""
-        store = self.index.store
-        versions = [
-            version
-            for law_id in self.index.names.find(CRIMINAL_LAW)
-            for version in store.versions_of(law_id)
-            if version.id in in_force
-        ]
-        return [
-            article
-            for number in crime_articles(query)
-            for version in versions
-            for article in store.articles(version, number)
-        ]
+    def _as_of(self, reference: LawReference, day: str) -> LawReference:
+        """Read a day as a question reads a year: before the first text that is held, that edition is asked for."""
+        versions = [version for law_id in reference.law_ids for version in self.index.store.versions_of(law_id)]
+        if reference.edition != CURRENT or not versions or any(version.effective <= day for version in versions):
+            return reference
+        return replace(reference, edition=Edition(day=day))
 
     def article_result(self, article: Article, day: str, *, reference: LawReference | None = None) -> LawDetails:
         """Return an article as it is shown."""
-        version = article.version
-        piece = pieces_of(article.text, reference.paragraphs, reference.items) if reference else Piece()
-        label = label_of(article)
-        base = self.standing.law_result(version.law, day, version=version, article=article)
-        return replace(
-            base,
-            article_number=label,
-            content=article.text,
-            chapter=" ".join(article.headings),
-            url=address_of(version.law.name, label, version),
-            excerpt=piece.text,
-            cited=cited_articles(self.index.store, article, day),
-            notes=(*base.notes, *piece.notes),
-        )
-
-    def _with_changes(
-        self, article: Article, day: str, *, reference: LawReference | None = None, score: float | None = None
-    ) -> list[LawDetails]:
-        """Return an article with what later amendments make of it, which no text here holds."""
-        result = replace(self.article_result(article, day, reference=reference), score=score)
-        changes = (self.article_result(item, day) for item in self.standing.changes_of(article, day))
-        return [result, *(replace(change, amends=f"{result.law_name}{result.article_number}") for change in changes)]
+        return self._shown.article_result(article, day, reference=reference)
 
     def law_result(self, law: Law, day: str, *, version: LawVersion | None = None) -> LawDetails:
         """Return a law as it is shown, without the text of an article."""
-        return self.standing.law_result(law, day, version=version)
+        return self._shown.law_result(law, day, version=version)
+
+    @property
+    def _shown(self) -> Shown:
+        return Shown(self.index)
 
     @property
     def standing(self) -> Standing:
         """How the laws of the index stand."""
         return Standing(self.index.store)
-
-
-def _first(results: tuple[LawDetails, ...], most: int) -> tuple[LawDetails, ...]:
-    """Return the first results, the last of them with what amends it: nobody shall read the old text alone."""
-    end = most
-    while end < len(results) and results[end].amends:
-        end += 1
-    return results[:end]
-
-
-def _once(results: Sequence[LawDetails]) -> tuple[LawDetails, ...]:
-    """Return the results without those that stand there already."""
-    unique: dict[tuple[str, ...], LawDetails] = {}
-    for result in results:
-        unique.setdefault((result.law_name, result.article_number, result.version, result.excerpt), result)
-    return tuple(unique.values())
 
 
 def _each_once(notes: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -378,16 +333,7 @@ def _unknown_law(reference: LawReference) -> Fact:
         return Fact("law.which_law_itself", numbers=label)
     if reference.mention is LawMention.NONE:
         return Fact("law.which_law_of_number", numbers=label)
-    return Fact("law.unknown_law", law=reference.law_name, numbers=label)
-
-
-def _coverage(question: str, articles: list[Article]) -> float:
-    """Return how much of the question, its pairs of characters or the law's for them, one of the articles holds."""
-    pairs = {token for token in question_tokens(question) if len(token) > 1}
-    if not has_han(question):
-        return 0.0  # the texts are Chinese
-    if not pairs:
-        return 1.0
-    meant = pairs.union(legal_pairs(question))
-    texts = (article.text + " ".join(article.headings) + name_key(article.version.law.name) for article in articles)
-    return max(sum(pair in text for pair in meant) for text in texts) / len(meant)
+    name = without_references(reference.law_name)
+    if names_nothing(name):  # what stands before the number names no law: 有关规定第3条
+        return Fact("law.which_law_of_number", numbers=label)
+    return Fact("law.unknown_law", law=name, numbers=label)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Generic, Self, TypeVar
 
 from qiusuo.details import Card, CardFact, Details, Quotation, Tone, list_in, text_in
 from qiusuo.legal.models import DateBasis, Validity
-from qiusuo.models import SearchResultItem
 from qiusuo.words import Fact, Language, said
 
 _TONES: Final = {
@@ -20,6 +19,8 @@ _TONES: Final = {
 }
 # That a day is the one of publication stands in the title too, and what leaves an article as it is is no news.
 _NO_NEWS: Final = frozenset({"law.day_of_publication", "law.day_unknown", "law.untouched_by"})
+RELATED: Final = Fact("law.related")
+"""Said of an article that is near what was asked for, and not it."""
 _NOTHING_SAID: Final = frozenset({"law.no_article_found", "law.no_case_found"})
 
 
@@ -77,6 +78,8 @@ class LawDetails(Details):
     date_basis: DateBasis = DateBasis.STATED
     amends: str = ""
     """The article before it, which this item of an amendment changes."""
+    page: str = ""
+    """The title of the page, of one of the web."""
 
     @property
     def since(self) -> str:
@@ -87,7 +90,9 @@ class LawDetails(Details):
 
     @property
     def title(self) -> str:
-        """Its name with how it stands and since when."""
+        """Its name with how it stands and since when; of a page of the web its own title."""
+        if self.page:
+            return self.page
         facts = "，".join(part for part in (self.status, self.since) if part)
         return self.name + (f"（{facts}）" if facts else "")
 
@@ -100,6 +105,14 @@ class LawDetails(Details):
     def news(self) -> tuple[Fact, ...]:
         """Those of the notes that belong beside a quotation; a card shows them all."""
         return tuple(note for note in self.notes if note.code not in _NO_NEWS)
+
+    @property
+    def related(self) -> bool:
+        return RELATED in self.notes
+
+    def with_note(self, note: Fact) -> LawDetails:
+        """Return it with one more thing that a reader must know, before the others."""
+        return self if note in self.notes else replace(self, notes=(note, *self.notes))
 
     def quotation(self, language: Language = Language.ENGLISH) -> Quotation | None:
         if not self.content or self.origin is Origin.WEB:
@@ -157,6 +170,8 @@ class LawDetails(Details):
             "notes": [note.text(language) for note in self.notes],
             "noted": [note.to_dict() for note in self.notes],
             "amends": self.amends,
+            "title": self.page,
+            "related": self.related,
             "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
         data |= {name: value for name, value in optional.items() if value}
@@ -186,12 +201,8 @@ class LawDetails(Details):
             origin=Origin(data.get("origin", Origin.INDEX)),
             date_basis=DateBasis(data.get("dateBasis", DateBasis.STATED)),
             amends=text_in(data, "amends"),
+            page=text_in(data, "title"),
         )
-
-    @classmethod
-    def from_web(cls, item: SearchResultItem) -> LawDetails:
-        """Return a page of the web in the shape of a law."""
-        return cls(item.title, "", item.snippet, "", item.source, url=item.url, origin=Origin.WEB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +232,13 @@ class JudgmentDetails(Details):
     def title(self) -> str:
         """Its name and number."""
         return f"{self.case_name} {self.case_number}".strip()
+
+    def quotation(self, language: Language = Language.ENGLISH) -> Quotation | None:
+        if self.origin is Origin.WEB or not self.summary:
+            return None
+        known = "，".join(part for part in (self.court, self.date, self.case_type, self.cause) if part)
+        verdict = Fact("law.verdict", words=self.verdict).text(language) if self.verdict else ""
+        return Quotation(self.title, "\n".join(part for part in (known, self.summary, verdict) if part))
 
     def card(self, language: Language = Language.ENGLISH) -> Card | None:
         if self.origin is Origin.WEB:
@@ -280,14 +298,6 @@ class JudgmentDetails(Details):
             origin=Origin(data.get("origin", Origin.INDEX)),
         )
 
-    @classmethod
-    def from_web(cls, item: SearchResultItem) -> JudgmentDetails:
-        """Return a page of the web in the shape of a judgment."""
-        return cls(
-            "", item.title, "", item.published_at or "", "", item.snippet, "", item.url, source=item.source,
-            origin=Origin.WEB,
-        )  # fmt: skip
-
 
 NO_ARTICLE: Final = Fact("law.no_article_found")
 NO_CASE: Final = Fact("law.no_case_found")
@@ -316,6 +326,11 @@ class LegalAnswer(Generic[T]):
     origin: Origin = Origin.INDEX
     search_time: int = 0
     cached: bool = False
+
+    @property
+    def answers(self) -> bool:
+        """Whether it has more than what is merely related to the question."""
+        return any(not result.related for result in self.results)
 
     @property
     def says_nothing(self) -> bool:

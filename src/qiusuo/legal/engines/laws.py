@@ -1,10 +1,10 @@
-"""The laws on this machine as an engine: regulation searches are answered without a key and without a network."""
+"""The laws and judgments on this machine as an engine, which needs no key and no network."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from qiusuo.commands import install_command
 from qiusuo.engines.base import EngineOptions, EngineResults, Feature, SearchEngine, Storing
@@ -17,11 +17,14 @@ from qiusuo.words import Fact
 if TYPE_CHECKING:
     from qiusuo.legal.index.handle import IndexHandle
 
+_OFF: Final = frozenset({"false", "0", "no", "off"})
+
 
 class LawsEngine(SearchEngine):
-    """Articles of the legal index (``qiusuo legal install``), first in ``regulation`` searches: local, free, at once.
+    """The legal index (``qiusuo legal install``): articles in ``regulation`` searches, judgments in ``case`` searches.
 
-    It knows nothing but laws. Where it has nothing, or nothing that is near enough, the engines of the web are asked.
+    It comes first in these: local, free, at once. It knows nothing but law: where it has nothing, or nothing that is
+    near enough, the engines of the web are asked.
     """
 
     name = "laws"
@@ -33,13 +36,14 @@ class LawsEngine(SearchEngine):
     priority = 5
     # Asking it costs milliseconds, and what was installed or repealed since must show at once.
     storing = Storing.NEVER
-    search_types = frozenset({SearchType.REGULATION})
+    search_types = frozenset({SearchType.REGULATION, SearchType.CASE})
     quoted_whole = True  # what is cut off may be the exception that matters
     answers_first = True
     explains = "law.note"
 
-    def __init__(self, handle: IndexHandle) -> None:
+    def __init__(self, handle: IndexHandle, *, masked: bool = True) -> None:
         self._handle = handle
+        self._masked = masked
 
     @classmethod
     def from_options(cls, options: EngineOptions, http: HttpClient) -> Self:  # noqa: ARG003 - asks nobody
@@ -51,21 +55,29 @@ class LawsEngine(SearchEngine):
             raise EngineNotConfigured(Fact("legal.no_tantivy"), engine=cls.name, commands=commands)
         from qiusuo.legal.index.handle import IndexHandle  # noqa: PLC0415 - only where there is an index
 
-        return cls(IndexHandle(folder))
+        masked = (options.lookup("QIUSUO_LEGAL_MASKING") or "").lower() not in _OFF
+        return cls(IndexHandle(folder), masked=masked)
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
-        from qiusuo.legal.answers.items import law_item  # noqa: PLC0415 - loaded when used
-        from qiusuo.legal.answers.regulations import RegulationSearch  # noqa: PLC0415 - loaded when used
-
-        def look() -> list[SearchResultItem]:
-            search = RegulationSearch(self._handle.get(), self._handle.today)
-            # How many are listed is an option of the tools, which nobody has here.
-            answer = search.search(query.own_words, limit=self.count(num_results), can_raise=False)
-            found = [law_item(result, self.name) for result in answer.results]
-            return EngineResults(found[:num_results], answer.notes)
-
+        find = self._judgments if query.type is SearchType.CASE else self._articles
         try:
-            return await asyncio.to_thread(look)
+            return await asyncio.to_thread(find, query.own_words, num_results)
         except SearchError as error:
             fix = error.remedy or ""
             raise Unavailable(error.fact, engine=self.name, fix=fix, commands=error.commands) from error
+
+    def _articles(self, question: str, wanted: int) -> list[SearchResultItem]:
+        from qiusuo.legal.answers.items import law_item  # noqa: PLC0415 - loaded when used
+        from qiusuo.legal.answers.regulations import RegulationSearch  # noqa: PLC0415 - loaded when used
+
+        search = RegulationSearch(self._handle.get(), self._handle.today)
+        # How many are listed is an option of the tools, which nobody has here.
+        answer = search.search(question, limit=self.count(wanted), can_raise=False)
+        return EngineResults([law_item(result, self.name) for result in answer.results][:wanted], answer.notes)
+
+    def _judgments(self, question: str, wanted: int) -> list[SearchResultItem]:
+        from qiusuo.legal.answers.items import judgment_item  # noqa: PLC0415 - loaded when used
+        from qiusuo.legal.judgments.cases import CaseSearch  # noqa: PLC0415 - loaded when used
+
+        answer = CaseSearch(self._handle.get(), self._masked).search(question, limit=self.count(wanted))
+        return EngineResults([judgment_item(result, self.name) for result in answer.results], answer.notes)

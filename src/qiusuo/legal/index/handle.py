@@ -33,6 +33,8 @@ FACTS_CHARS = 60
 COMMON_IN_ARTICLES = 0.3
 COMMON_IN_JUDGMENTS = 0.5
 CANDIDATES = 300
+LARGE_INDEX = 25_000
+"""Articles: a word that none of so many has is as rare as a word can be, however many there are."""
 # Tuned on the train part of STARD by cross-validation (see docs/legal.md); none of them knows a single law.
 PRIOR_WEIGHTS = (0.1, 0.05, 0.3)
 """Of a law's level, of how many laws cite it, and of its size."""
@@ -120,6 +122,16 @@ class LegalIndex:
         rare = self._articles.without_common(words, "text", COMMON_IN_ARTICLES)
         found = self._articles.search(rare, weights, limit)
         return {hit.id: hit.score / found[0].score for hit in found}
+
+    def rarity(self, word: str) -> float | None:
+        """Return how much it tells that an article has a word: more, the fewer have it. None in a small index."""
+        share = self._articles.share(word, "text")
+        return None if share is None else -math.log(share + 1 / LARGE_INDEX)
+
+    def case_rarity(self, word: str) -> float | None:
+        """Return the same for judgments."""
+        share = self._cases.share(word, "facts")
+        return None if share is None else -math.log(share + 1 / LARGE_INDEX)
 
     def prior_of(self, article_id: int) -> float:
         """Return the prior of the law that an article stands in."""

@@ -91,6 +91,9 @@ class RankingBackend(Protocol):
         All are returned where few documents are there, or where none of the weightiest tokens would be left.
         """
 
+    def share(self, word: str, field: str) -> float | None:
+        """Return the share of all documents that have a token in a field; None where few documents are there."""
+
 
 class RankingBuilder(Protocol):
     """What builds an index for ranking."""
@@ -185,6 +188,10 @@ class TantivyBackend:
         rare = {word: weight for word, weight in words.items() if self._searcher.doc_freq(field, word) <= most}
         # What weighs most is what was asked for: if nothing of it is left, the rest alone would be noise.
         return rare if max(rare.values(), default=0.0) >= max(words.values(), default=0.0) else words
+
+    def share(self, word: str, field: str) -> float | None:
+        count = self._searcher.num_docs
+        return self._searcher.doc_freq(field, word) / count if count >= FEW_DOCUMENTS else None
 
 
 def _schema(fields: Sequence[str], filters: Sequence[str]) -> tantivy.Schema:

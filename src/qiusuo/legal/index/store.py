@@ -189,6 +189,16 @@ class LegalStore:
         )
         return [Case(*row) for row in rows]
 
+    def case_titles(self, ids: Iterable[int]) -> Mapping[int, tuple[str, str]]:
+        """Return name and 案由 of judgments."""
+        marks = ",".join(str(int(known)) for known in ids)
+        rows = self._all(f"SELECT id, name, cause FROM cases WHERE id IN ({marks})")  # noqa: S608 - whole numbers
+        return {int(row[0]): (str(row[1]), str(row[2])) for row in rows}
+
+    def has_cases(self) -> bool:
+        """Tell whether any judgment was imported."""
+        return bool(self._all("SELECT 1 FROM cases LIMIT 1"))
+
     def case_facts(self, ids: Iterable[int]) -> Mapping[int, tuple[str, str]]:
         """Return court and date of judgments, for filtering."""
         marks = ",".join(str(int(known)) for known in ids)

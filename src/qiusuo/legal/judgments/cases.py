@@ -10,10 +10,13 @@ from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.regulations import DEFAULT_LIMIT, MAX_LIMIT, check_day, check_query
 from qiusuo.legal.answers.results import NO_CASE, JudgmentDetails, LegalAnswer
 from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.judgments.case_ranking import is_near, ranked_cases
 from qiusuo.legal.judgments.judgment_text import CASE_TYPES, case_number
 from qiusuo.legal.judgments.privacy import mask_case
 from qiusuo.legal.models import Case
+from qiusuo.legal.reading.documents import leading_case
 from qiusuo.legal.reading.numbers import folded
+from qiusuo.legal.recognising.asked_cases import case_type_in, case_words
 from qiusuo.text import truncate
 from qiusuo.words import Fact
 
@@ -33,14 +36,15 @@ class CaseFilters:
     date_from: str = ""
     date_to: str = ""
 
-    def checked(self) -> CaseFilters:
-        """Return the filters in their usual form.
+    def checked(self, question: str = "") -> CaseFilters:
+        """Return the filters in their usual form; where they name no type, a question may: 盗窃的刑事案例.
 
         Raises:
             InvalidQuery: the type is none of ours, or a day is no day.
         """
-        kind = next((known for known in CASE_TYPES if known in self.case_type or self.case_type == known[:2]), "")
-        if self.case_type and not kind:
+        said = self.case_type or case_type_in(question)
+        kind = next((known for known in CASE_TYPES if known in said or said == known[:2]), "")
+        if said and not kind:
             raise InvalidQuery(Fact("legal.unknown_case_type", given=repr(self.case_type), known=list(CASE_TYPES)))
         today = date.min
         return CaseFilters(
@@ -50,6 +54,14 @@ class CaseFilters:
             check_day(self.date_to, today, "dateTo") if self.date_to else "",
         )
 
+    def admits_page(self, page: JudgmentDetails) -> bool:
+        """Tell whether a page of the web may fit: what it does not tell of itself is no reason to leave it out."""
+        if self.case_type and page.case_type and page.case_type != self.case_type:
+            return False
+        if self.court and page.court and self.court not in page.court:
+            return False
+        return not page.date or replace(self, court="").admits("", page.date)
+
     def admits(self, court: str, day: str) -> bool:
         """Tell whether a judgment fits; one without a date does not fit a range of dates."""
         if self.court and self.court not in court:
@@ -57,6 +69,12 @@ class CaseFilters:
         if (self.date_from or self.date_to) and not day:
             return False
         return (not self.date_from or day >= self.date_from) and (not self.date_to or day <= self.date_to)
+
+
+def _named(words: str, number: str) -> tuple[Fact, ...]:
+    """Say that the case which a question names is not there."""
+    name = number or leading_case(words)
+    return (Fact("law.no_document", name=name),) if name else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +92,11 @@ class CaseSearch:
         """
         started = time.perf_counter()
         words = check_query(query, limit)
-        wanted = (filters or CaseFilters()).checked()
+        wanted = (filters or CaseFilters()).checked(words)
         count = min(limit, MAX_LIMIT)
         number = case_number(words)
+        if not self.index.store.has_cases():
+            return Answer(query, (), (*_named(words, number), Fact("law.no_judgments")))
         answer = self._by_number(words, number, wanted) if number else self._by_words(words, wanted, count)
         elapsed = round((time.perf_counter() - started) * 1000)
         return replace(answer, results=answer.results[:count], search_time=elapsed)
@@ -108,16 +128,30 @@ class CaseSearch:
         return Answer(query, (), (Fact("law.no_case_of_number", number=number),))
 
     def _by_words(self, query: str, wanted: CaseFilters, count: int) -> Answer:
+        if named := leading_case(query):
+            # Leading cases have no 案号 of their own; what is imported may have theirs in its title.
+            return self._by_title(query, named, wanted)
+        words = case_words(query)
         narrowed = bool(wanted.court or wanted.date_from or wanted.date_to)
-        hits = self.index.rank_cases(query, FILTERED_CANDIDATES if narrowed else count, wanted.case_type)
+        hits = ranked_cases(self.index, words, FILTERED_CANDIDATES if narrowed else count, wanted.case_type)
         if narrowed:
             facts = self.index.store.case_facts(hit.id for hit in hits)
             hits = [hit for hit in hits if wanted.admits(*facts[hit.id])]
         hits = hits[:count]
         cases = self.index.store.cases_by_id([hit.id for hit in hits])
-        results = (replace(self._result(case), score=hit.score) for case, hit in zip(cases, hits, strict=True))
-        notes = () if hits else (NO_CASE,)
-        return Answer(query, tuple(results), notes)
+        results = tuple(
+            replace(self._result(case), score=hit.score)
+            for case, hit in zip(cases, hits, strict=True)
+            if is_near(self.index, words, case)
+        )
+        return Answer(query, results, () if results else (NO_CASE,))
+
+    def _by_title(self, query: str, named: str, wanted: CaseFilters) -> Answer:
+        hits = ranked_cases(self.index, named, FILTERED_CANDIDATES, wanted.case_type)
+        titles = self.index.store.case_titles(hit.id for hit in hits)
+        cases = self.index.store.cases_by_id([hit.id for hit in hits if leading_case(titles[hit.id][0]) == named])
+        notes = () if cases else (Fact("law.no_document", name=named),)
+        return Answer(query, tuple(self._result(case) for case in cases), notes)
 
     def _result(self, case: Case, *, whole: bool = False) -> JudgmentDetails:
         shown = mask_case(case) if self.masked else case

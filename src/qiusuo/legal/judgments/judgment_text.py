@@ -9,6 +9,7 @@ from qiusuo.legal.judgments.signatures import day_of_judgment
 from qiusuo.legal.models import CaseDocument
 from qiusuo.legal.reading.dates import read_day
 from qiusuo.legal.reading.numbers import folded
+from qiusuo.legal.recognising.crimes import crimes_named
 
 CASE_TYPES = ("民事", "刑事", "行政", "执行", "国家赔偿")
 # A 案号 says what kind of case it is. Other papers have a bracketed year and a number too: 法释〔2016〕15号.
@@ -45,6 +46,7 @@ _FACTS = re.compile(
 )
 _REASONING = re.compile(r"(本院认为.+?)(?=(?:判决|裁定|决定)如下|$)", re.DOTALL)
 _CHARGE = re.compile(r"犯([\u4e00-\u9fff、]{2,24}?罪)")
+_BODIES = "公司|工厂|商店|银行|中心|合作社|支行|医院|委员会|政府|学校|事务所"
 _APPEAL = re.compile(r"如不服本|审\s*判\s*长\s|本(?:判决|裁定)为终审")
 _DOCUMENT = re.compile(r"判决书|裁定书|决定书|通知书|调解书|一案")
 _CAUSE = re.compile(r"(?:犯)?([\u4e00-\u9fff、]{2,30}?(?:罪|纠纷|合同纠纷|争议))")
@@ -95,7 +97,10 @@ def build_case(row: Mapping[str, str]) -> CaseDocument:
         procedure=procedure,
         date=read_day(row.get("date", "")) or day_of_judgment(text, number),
         parties=row.get("parties", "").strip(),
-        cause=row.get("cause", "").strip() or _first(_CHARGE, verdict) or _first(_CAUSE, _without_party(title)),
+        cause=row.get("cause", "").strip()
+        or _dispute_in(f"{row.get('name', '')} {title}")
+        or _first(_CHARGE, verdict)
+        or cause_in(title),
         legal_basis=row.get("legal_basis", "").strip(),
         facts=row.get("facts", "").strip() or _part(_FACTS, text),
         reasoning=row.get("reasoning", "").strip() or _part(_REASONING, text),
@@ -104,9 +109,22 @@ def build_case(row: Mapping[str, str]) -> CaseDocument:
     )
 
 
+def cause_in(text: str) -> str:
+    """Return the crime or the kind of dispute that a text names first; empty where it names none."""
+    found = _first(_CAUSE, _without_party(text))
+    crimes = list(crimes_named(found))
+    return "、".join(crimes) if crimes else found  # without the name of who has committed it
+
+
+def _dispute_in(title: str) -> str:
+    """Return the dispute that a title names: it says more than the crimes that a verdict mentions."""
+    return cause_in(title) if "纠纷" in title else ""
+
+
 def _without_party(title: str) -> str:
     """Cut the parties off a title, where a blank or 与…之间 shows where they end."""
-    return re.sub(r"^.*?(?:与|诉|、)[^、与诉]{2,20}?(?=[\u4e00-\u9fff]{2,8}纠纷)", "", title)
+    rest = re.sub(r"^.*?(?:与|诉|、)[^、与诉]{2,20}?(?=[\u4e00-\u9fff]{2,8}纠纷)", "", title)
+    return re.sub(rf"^[\u4e00-\u9fff]*(?:{_BODIES})(?=[\u4e00-\u9fff]{{2,14}}纠纷)", "", rest)
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:

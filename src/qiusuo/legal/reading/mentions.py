@@ -51,7 +51,7 @@ _HANGS_ON = re.compile(r"[里中的关有在规,，\s(]|$")
 # Where a name ends that stands anywhere; what follows may make another law of it.
 _NAME_END = re.compile(r"法典|法(?!典)|条例|修正案|规定|解释|办法")
 _ANOTHER_LAW = re.compile(
-    r"[^\s,。;、的中里]{0,12}?(?:条例|细则|解释|办法|规定|意见)|\(?(?:修[订正改])?草案|学(?![校生])"
+    r"(?!(?:究竟|到底|具体)?(?:是|又|都)?(?:怎么|如何|怎样|咋|什么|哪|有|对))[^\s,。;、的中里]{0,12}?(?:条例|细则|解释|办法|规定|意见)|\(?(?:修[订正改])?草案|学(?![校生])"
 )
 
 
@@ -134,8 +134,10 @@ def law_for(number: LawReference, laws: list[LawReference], text: str) -> LawRef
     if law.end <= number.start:
         between = text[law.end : number.start].lstrip("》")
         return law if _HANGS_ON.match(between) else None
-    head = _FILLER.sub("", text[: number.start])
-    return law if not head or _LEAD_IN.search(head) else None
+    head, edition = edition_before(_FILLER.sub("", text[: number.start]))
+    if head and not _LEAD_IN.search(head):
+        return None
+    return replace(law, edition=edition) if law.edition == CURRENT else law  # 2018年第20条公司法
 
 
 def law_before(before: str, find_law: FindLaw, *, inside_law: bool = False) -> LawReference:

@@ -164,7 +164,7 @@ def _completed(text: str, find_law: FindLaw) -> str:
     match = _BARE_WHOLE.match(text)
     if match and means_article(match["law"], match["number"]):
         return f"{match['law']}第{match['number']}条"
-    match = _LAW_LAST.match(text)
+    match = _LAW_LAST.match(text.strip("《》"))
     return f"{match['law']}第{match['number']}" if match and find_law(match["law"]) else text
 
 

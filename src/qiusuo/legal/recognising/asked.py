@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qiusuo.legal.reading.references import find_references
+from qiusuo.legal.recognising.asked_cases import asks_for_cases, case_type_in
 from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.models import SearchType
 from qiusuo.plugins import Recognised
@@ -14,10 +15,14 @@ _ROOM_FOR_AMENDMENTS: Final = 5
 
 
 TOOL: Final = "regulationSearch"
+CASE_TOOL: Final = "caseSearch"
 
 
 def recognise(question: str) -> Recognised | None:
-    """Tell how a question about what Chinese law says is searched for; None for any other question."""
+    """Tell how a question about what Chinese law says, or for judgments, is searched for; None for any other."""
+    if asks_for_cases(question):
+        kind = case_type_in(question)
+        return Recognised(SearchType.CASE, tool=CASE_TOOL, arguments={"caseType": kind} if kind else {})
     if not looks_legal(question):
         return None
     wanted = results_for(question, 0)

@@ -45,6 +45,11 @@ def crime_articles(question: str) -> list[ArticleNumber]:
     return list(dict.fromkeys(number for numbers in found for number in numbers))
 
 
+def crimes_named(text: str) -> Iterator[str]:
+    """Yield the crimes that a text names with their 罪, as they are listed: without marks."""
+    yield from (name for _, name in _named(_bare(text[:MAX_CHARS])))
+
+
 def names_crime(question: str) -> bool:
     """Tell whether a question names a crime with its 罪: not 犯罪, 得罪 or 抢劫罪犯."""
     return any(True for _ in _named(_bare(question[:MAX_CHARS])))

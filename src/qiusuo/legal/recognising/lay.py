@@ -39,6 +39,19 @@ def wants_no_law(text: str) -> bool:
     return bool(_lists()["elsewhere"].search(text))
 
 
+def asks_the_law(text: str) -> bool:
+    """Tell whether a question asks what nobody but the law answers: 怎么赔, 被判刑."""
+    lists = _lists()
+    return bool(lists["law-ask"].search(lists["mask"].sub(" ", text)))
+
+
+def speaks_of_law(text: str) -> bool:
+    """Tell whether a question has a word of law at all: enough to believe an article that has its other words too."""
+    lists = _lists()
+    plain = lists["mask"].sub(" ", text)
+    return not wants_no_law(text) and any(lists[name].search(plain) for name in ("matter", "word", "term"))
+
+
 def tells_trouble(text: str) -> bool:
     """Tell whether a question in everyday words is about trouble that law is for.
 

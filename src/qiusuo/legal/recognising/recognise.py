@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from qiusuo.legal.reading.documents import names_document
 from qiusuo.legal.reading.elsewhere import is_abroad
-from qiusuo.legal.reading.names import KNOWN_REPEALS, SHORT_NAMES
+from qiusuo.legal.reading.names import KNOWN_REPEALS, SHORT_NAMES, STATE
 from qiusuo.legal.reading.numbers import folded
 from qiusuo.legal.reading.references import LawMention, find_references
 from qiusuo.legal.recognising.crimes import names_crime
@@ -104,7 +105,8 @@ def looks_legal(query: str) -> bool:
     Pure and cheap (no index is opened), and cautious: it says yes only to
 
     1. a reference to an article of something that is named like a law (民法典第577条, 消法55条, 本法第三条);
-    2. a law by its name, short name or former name (劳动合同法, 道交法, 合同法), a title in 《》 that ends as theirs;
+    2. a law by its name, short name or former name (劳动合同法, 道交法, 合同法), a title in 《》 that ends as theirs,
+       another document of law (工伤保险条例, 民间借贷司法解释, 指导案例24号);
        names that are also words for methods (预算法, 统计法) only where nothing else stands before them;
     3. a term of art of statutes (试用期, 违约金, 诉讼时效, 取保候审 …), a crime by its name (帮信罪), or a question
        whether something is lawful, what it is punished with, or who is liable;
@@ -124,17 +126,22 @@ def looks_legal(query: str) -> bool:
         return True
     if _NEWS.search(text):
         return False
-    if _QUOTED.search(text) or _names_a_law(text):
+    if _QUOTED.search(text) or _names_a_law(text) or names_document(text):
         return True
     if wants_no_law(text):
         return False
     return bool(_STRONG.search(text) or _ASKED.search(text)) or names_crime(text) or tells_trouble(text)
 
 
+def known_name(name: str) -> tuple[int, ...]:
+    """Tell, as a table of names does, whether a statute is called so; its number means nothing."""
+    return (1,) if name.removeprefix(STATE) in _NAMES else ()
+
+
 def _refers_to_an_article(text: str) -> bool:
     if "条" not in text:
         return False
-    known = find_references(text, lambda name: (1,) if name in _NAMES else ())
+    known = find_references(text, known_name)
     return any(
         reference.mention in {LawMention.NAMED, LawMention.SELF}
         or (reference.mention is LawMention.UNKNOWN and not _NO_NAMES.search(reference.law_name))
