@@ -30,6 +30,12 @@ def letters_of(text: str) -> str:
     return _NO_LETTERS.sub("", folded(text))
 
 
+def stamp_of(file: Path) -> str:
+    """Return what tells a changed file from the one that was read."""
+    facts = file.stat()
+    return f"{facts.st_size}-{facts.st_mtime_ns}"
+
+
 @dataclass(slots=True)
 class ImportProgress:
     """How far a source has been read."""
