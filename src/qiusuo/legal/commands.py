@@ -126,9 +126,12 @@ def legal_search(
 def legal_show(
     reference: Annotated[list[str], typer.Argument(help=own("show_reference"))],
     as_of: Annotated[str, typer.Option("--as-of", help=own("search_as_of"))] = "",
+    diff: Annotated[bool, typer.Option("--diff", help=about("help", "legal_diff"))] = False,
     as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
     """Show one article, law or judgment in full."""
-    from qiusuo.legal.terminal import run_show  # noqa: PLC0415 - loaded when used
+    from qiusuo.legal.terminal import run_diff, run_show  # noqa: PLC0415 - loaded when used
 
+    if diff:
+        raise typer.Exit(run_diff(" ".join(reference), as_of=as_of, as_json=as_json))
     raise typer.Exit(run_show(" ".join(reference), as_of=as_of, as_json=as_json))

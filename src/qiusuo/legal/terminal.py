@@ -15,6 +15,7 @@ from rich.markup import escape
 from qiusuo.cli.exits import Exit
 from qiusuo.commands import typed
 from qiusuo.errors import ConfigurationError
+from qiusuo.legal.answers.comparing import Change, Comparison, compare
 from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
 from qiusuo.legal.answers.sources import by_folder
@@ -120,6 +121,42 @@ def run_show(reference: str, *, as_of: str, as_json: bool) -> Exit:
         return _show_laws(RegulationSearch(index), reference, as_of, as_json=as_json)
 
     return guarded(show)
+
+
+def run_diff(reference: str, *, as_of: str, as_json: bool) -> Exit:
+    """Show an article beside the version before it: - what is gone, + what is new."""
+
+    def show(folder: IndexFolder) -> Exit:
+        found = compare(RegulationSearch(IndexHandle(folder).get()), reference, as_of or None)
+        if as_json:
+            print_json(found.to_dict(words().language))
+        else:
+            _print_comparison(found)
+        return Exit.OK if found.old else Exit.NOTHING_FOUND
+
+    return guarded(show)
+
+
+def _print_comparison(found: Comparison) -> None:
+    out = console()
+    out.print(f"[bold]{escape(f'{found.new.law_name} {found.new.article_number}'.rstrip())}[/]")
+    for line in remarks(found.notes):
+        out.print(f"[yellow]{escape(line)}[/]")
+    sides = ((found.old, "old", Change.REMOVED, "red"), (found.new, "new", Change.ADDED, "green"))
+    for side, code, own, colour in sides:
+        if side is None:
+            continue
+        days = {"published": side.version or "-", "effective": side.effective_date or "-"}
+        say(Fact(f"legal_diff.{code}", **days, label=side.article_number))
+        mark = "-+"[own is Change.ADDED]
+        # Brackets say what changed where there are no colours.
+        shown = "".join(
+            escape(part.text) if part.change is Change.SAME else f"[{colour}]{{{mark}{escape(part.text)}{mark}}}[/]"
+            for part in found.parts
+            if part.change in {Change.SAME, own}
+        )
+        for line in shown.split("\n"):
+            out.print(f"   {line}")
 
 
 def _show_laws(search: RegulationSearch, reference: str, as_of: str, *, as_json: bool) -> Exit:

@@ -79,7 +79,8 @@ class Fetcher:
 
     def newest(self, source: str = "") -> str:
         """Return the newest revision of a git repository without bringing it, empty where that cannot be told."""
-        address = source or self.pack.git
+        local = Path(source).expanduser() if source and "://" not in source else None
+        address = local.resolve().as_uri() if local and _is_bare(local) else source or self.pack.git
         if not _is_git_address(address) or not self._has_git():
             return ""
         said = self._git("ls-remote", "--", address, "HEAD", check=False)
@@ -101,7 +102,7 @@ class Fetcher:
         return self._from_archive(self.pack.archive, tree, work, named=False)
 
     def _from_path(self, path: Path, tree: Path, work: Path) -> tuple[str, int, str]:
-        if path.is_dir() and (path / "HEAD").is_file() and (path / "objects").is_dir():
+        if _is_bare(path):
             return self._from_git(path.resolve().as_uri(), tree, work)
         if path.is_dir():
             count = copy_folder(path, tree, self.pack.wants)
@@ -185,6 +186,11 @@ class Fetcher:
             words = next((line for line in reversed(said) if line), str(code))
             raise ConfigurationError(Fact("legal_packs.git_failed", words=_without_login(words)[:300]))
         return text if not code else ""
+
+
+def _is_bare(path: Path) -> bool:
+    """Tell whether a folder is a git repository without files beside it."""
+    return (path / "HEAD").is_file() and (path / "objects").is_dir()
 
 
 def _is_git_address(address: str) -> bool:
