@@ -21,7 +21,7 @@ RUNNER = CliRunner()
 RENUMBERED = (
     TEA_LAW_2025.replace("第四条 茶厂拖欠", "第五条 茶厂迟延支付或者拖欠")
     .replace("第五条 本法自", "第六条 本法自")
-    .replace("第四条之一 茶厂不得压低等级收购茶叶。", "第四条 国家建立茶山生态补偿制度。")
+    .replace("第四条之一 茶厂不得压低等级收购茶叶。", "第四条 国家建立茶山生态补偿制度。\n\n补偿由受益人承担。")
 )
 
 
@@ -82,6 +82,12 @@ def test_an_article_with_another_number_is_found_by_its_words(search: Regulation
     new = compare(search, "茶叶法第4条", "2027-06-01")
     assert new.old is not None
     assert (new.old.text, [note.code for note in new.notes]) == ("", ["legal_diff.no_counterpart"])
+
+
+def test_an_article_of_several_lines_that_is_new_as_a_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, text = run(folder, monkeypatch, "茶叶法第四条", "--as-of", "2027-06-01")
+    assert code == 0
+    assert "{+国家建立茶山生态补偿制度。+}\n   {+补偿由受益人承担。+}" in text
 
 
 def test_what_cannot_be_compared_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from rich.markup import escape
 from qiusuo.cli.exits import Exit
 from qiusuo.commands import typed
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal.answers.comparing import Change, Comparison, compare
+from qiusuo.legal.answers.comparing import Change, Comparison, Part, compare
 from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
 from qiusuo.legal.answers.sources import by_folder
@@ -149,14 +149,17 @@ def _print_comparison(found: Comparison) -> None:
         days = {"published": side.version or "-", "effective": side.effective_date or "-"}
         say(Fact(f"legal_diff.{code}", **days, label=side.article_number))
         mark = "-+"[own is Change.ADDED]
-        # Brackets say what changed where there are no colours.
-        shown = "".join(
-            escape(part.text) if part.change is Change.SAME else f"[{colour}]{{{mark}{escape(part.text)}{mark}}}[/]"
-            for part in found.parts
-            if part.change in {Change.SAME, own}
-        )
-        for line in shown.split("\n"):
+        shown = [part for part in found.parts if part.change in {Change.SAME, own}]
+        for line in "".join(_marked(part, mark, colour) for part in shown).split("\n") if side.text else ():
             out.print(f"   {line}")
+
+
+def _marked(part: Part, mark: str, colour: str) -> str:
+    """Return a part as it is shown, line by line; brackets say what changed where there are no colours."""
+    if part.change is Change.SAME:
+        return escape(part.text)
+    lines = part.text.split("\n")
+    return "\n".join(f"[{colour}]{{{mark}{escape(line)}{mark}}}[/]" if line else "" for line in lines)
 
 
 def _show_laws(search: RegulationSearch, reference: str, as_of: str, *, as_json: bool) -> Exit:
