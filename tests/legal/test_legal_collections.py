@@ -22,7 +22,7 @@ PLACES = {
     "lawrefbook": os.environ.get("QIUSUO_TEST_LAWREFBOOK", ""),  # read before the fixtures hide the environment
     "just-laws": os.environ.get("QIUSUO_TEST_JUST_LAWS", ""),
 }
-pytestmark = pytest.mark.programs
+pytestmark = [pytest.mark.programs, pytest.mark.timeout(1200)]
 
 
 def install(name: str, root: Path) -> tuple[LegalIndex, Outcome]:

@@ -276,6 +276,16 @@ def test_an_archive_is_read_within_limits(tmp_path: Path, monkeypatch: pytest.Mo
             patch.setattr(archives, limit, value)
             with pytest.raises(ConfigurationError, match=words):
                 archives.unpack(tmp_path / "a.zip", tmp_path / "tree", LAWREFBOOK.wants)
+    # A tar is unpacked to be listed: what nobody wants of it counts too.
+    with tarfile.open(tmp_path / "bomb.tar.gz", "w:gz") as archive:
+        for number in range(3):
+            unwanted = tarfile.TarInfo(f"top/{number}.bin")
+            unwanted.size = 1000
+            archive.addfile(unwanted, io.BytesIO(b"x" * 1000))
+    with monkeypatch.context() as patch:
+        patch.setattr(archives, "MAX_WHOLE_BYTES", 2000)
+        with pytest.raises(ConfigurationError, match="unpacks to more"):
+            archives.unpack(tmp_path / "bomb.tar.gz", tmp_path / "tree", LAWREFBOOK.wants)
     (tmp_path / "cut.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:-40])
     with pytest.raises(ConfigurationError):
         archives.unpack(tmp_path / "cut.zip", tmp_path / "tree", LAWREFBOOK.wants)

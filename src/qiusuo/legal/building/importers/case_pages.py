@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from qiusuo.legal.building.importers.articles import HEADING
-from qiusuo.legal.judgments.judgment_text import CASE_TYPES, build_case, case_number
+from qiusuo.legal.judgments.judgment_text import build_case, case_number
 from qiusuo.legal.models import CaseDocument
 from qiusuo.legal.reading.dates import all_days
 
@@ -88,6 +88,6 @@ def _decision(verdict: str) -> tuple[str, str, str]:
 def _kind(path: Path, name: str) -> str:
     """Tell the type of a case that names no number, from the folder or the name."""
     words = f"{path.parent.name} {name}"
-    if "行政" in words and "行政" in CASE_TYPES:
+    if "行政" in words:
         return "行政"
     return "民事" if re.search(r"合同|纠纷|侵权|继承|婚姻|民法典|劳动|消费", words) else ""

@@ -63,9 +63,14 @@ def unpack(archive: Path, target: Path, wanted: Wanted) -> int:
 
 
 def _bounded(entries: Iterator[_Entry], archive: Path) -> Iterator[_Entry]:
+    """Yield the entries; to go through them unpacks a tar, so what they say of their sizes counts already here."""
+    whole = 0
     for count, entry in enumerate(entries, 1):
+        whole += entry.size
         if count > MAX_ENTRIES:
             raise _refused("too_many_entries", archive, limit=MAX_ENTRIES)
+        if whole > MAX_WHOLE_BYTES:
+            raise _refused("unpacks_to_more", archive, limit=MAX_WHOLE_BYTES >> 20)
         yield entry
 
 

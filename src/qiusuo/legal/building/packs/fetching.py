@@ -33,7 +33,9 @@ _PERCENT = re.compile(r"(?:Receiving objects|Updating files):\s+(\d+)%")
 _REVISION_CHARS: Final = 12
 # Nothing that the repository or the user's own settings bring may run a program or ask a question.
 _GIT: Final = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.symlinks=false", "-c", "protocol.ext.allow=never",
-               "-c", "credential.helper=", "-c", "core.autocrlf=false")  # fmt: skip
+               "-c", "credential.helper=", "-c", "core.autocrlf=false",
+               # A transfer that stands still is given up.
+               "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60")  # fmt: skip
 
 Share = Callable[[float | None], None]
 """Hears how far the transfer is, 0 to 1, None where that is not known."""
@@ -161,7 +163,7 @@ class Fetcher:
 
     def _git(self, *arguments: str, check: bool = True) -> str:
         """Run git and return what it says; its progress is heard meanwhile."""
-        quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C", "GIT_ASKPASS": "true"}
+        quiet = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", "GIT_ASKPASS": "true"}
         # Where a shell of git's own stands in the environment, it is not ours to clone into.
         inherited = {name: value for name, value in self.environ.items() if not name.startswith("GIT_")}
         command = [*_GIT, *arguments]
