@@ -20,12 +20,12 @@ from typer.testing import CliRunner
 
 from qiusuo.cli.app import app
 from qiusuo.errors import ConfigurationError, PageError
-from qiusuo.legal.building.packs import archives
+from qiusuo.legal.building.packs import archives, fetching
 from qiusuo.legal.building.packs.catalogue import PACKS
 from qiusuo.legal.building.packs.fetching import Fetcher
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import IndexHandle, LegalIndex
-from qiusuo.testing import Answer, Provider, ProviderServer, Seen
+from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
 from tests.support.legal_samples import POT_LAW, write_statutes_db
 
 RUNNER = CliRunner()
@@ -148,6 +148,20 @@ def test_a_pack_comes_as_an_archive_over_http(home: Path) -> None:
         code, text = run("install", "--pack", "just-laws", "--from", f"{server.url}/laws.zip", "--yes")
         assert (code, "不是压缩包" in text) == (3, True)
     assert index_of(home).names.find("陀螺条例")
+
+
+def test_a_download_has_an_end(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf()
+    shelf.archive = zipped(FILES)
+    with ProviderServer(shelf) as server:
+        address = f"{server.url}/laws.zip"
+        with monkeypatch.context() as patch:
+            patch.setattr(fetching, "MAX_DOWNLOAD_BYTES", len(shelf.archive) - 1)
+            assert run("install", "--pack", "lawrefbook", "--from", address, "--yes")[0] not in {0, 1}
+        server.fault = Fault.TRUNCATED
+        assert run("install", "--pack", "lawrefbook", "--from", address, "--yes")[0] not in {0, 1}
+    assert not (home / "index" / "current").exists()
+    assert list((home / "index/packs/lawrefbook").iterdir()) == []
 
 
 def test_the_default_address_is_not_opened_to_private_places(home: Path) -> None:

@@ -25,6 +25,8 @@ from qiusuo.words import Fact
 MAX_DOWNLOAD_BYTES: Final = 512 * 1024**2
 DOWNLOAD_TIMEOUT: Final = 1800.0
 GIT_TIMEOUT: Final = 1800
+UNFINISHED: Final = ".new-"
+"""How the names of folders begin in which something is arriving."""
 ARCHIVE_KINDS: Final = frozenset(
     {"application/zip", "application/x-zip-compressed", "application/gzip", "application/x-gzip", "application/x-tar",
      "application/octet-stream", "application/x-compressed-tar", "binary/octet-stream"}
@@ -68,7 +70,7 @@ class Fetcher:
             ConfigurationError: it cannot be had, or it is not what it should be.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=self.folder) as work:
+        with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=self.folder) as work:
             tree = Path(work) / "tree"
             tree.mkdir()
             origin, count, revision = self._into(tree, source, Path(work))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -14,11 +15,12 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.legal.building.imports import Importer, ImportReport
 from qiusuo.legal.building.packs.catalogue import PACKS, Pack
 from qiusuo.legal.building.packs.changes import Changes, changes
-from qiusuo.legal.building.packs.fetching import Collection
+from qiusuo.legal.building.packs.fetching import UNFINISHED, Collection
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.words import Fact
 
 _NOTE: Final = "pack.json"
+_LONGEST_TRANSFER: Final = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,14 @@ def install_pack(importer: Importer, pack: Pack, collection: Collection) -> Outc
     pending.write_text(json.dumps(asdict(note), ensure_ascii=False, indent=1), "utf-8")
     pending.replace(place / _NOTE)
     for old in place.iterdir():
-        if old.is_dir() and old != collection.tree:
+        if old.is_dir() and old != collection.tree and not _is_being_brought(old):
             shutil.rmtree(old, ignore_errors=True)
     return outcome
+
+
+def _is_being_brought(folder: Path) -> bool:
+    """Tell whether another process may be filling a folder; one that was killed at it leaves it to those after."""
+    return folder.name.startswith(UNFINISHED) and time.time() - folder.stat().st_mtime < _LONGEST_TRANSFER
 
 
 def remove_pack(importer: Importer, pack: Pack) -> Outcome:
