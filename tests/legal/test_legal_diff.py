@@ -128,3 +128,19 @@ def test_a_bare_word_that_was_looked_into_is_not_repeated(tmp_path: Path) -> Non
     search = RegulationSearch(opened(tmp_path / "index").get())
     names = ("农村土地承包法", "全民所有制工业企业法", "陀螺法")
     assert [search.search(f"{name}第一条").results[0].status for name in names] == ["现行有效", "已废止", "已废止"]
+
+
+def test_an_interpretation_that_was_repealed_says_since_when_and_by_what(tmp_path: Path) -> None:
+    name = "最高人民法院关于适用《中华人民共和国婚姻法》若干问题的解释（二）"
+    text = f"# {name}\n\n<!-- INFO END -->\n\n第一条 当事人起诉请求解除同居关系的，人民法院不予受理。\n"
+    (tmp_path / "解释(2003-12-25).md").write_text(text, "utf-8")
+    build(tmp_path / "index", tmp_path / "解释(2003-12-25).md")
+    search = RegulationSearch(opened(tmp_path / "index").get())
+    (found,) = search.search(f"{name}第一条").results
+    assert (found.status, found.successor) == (
+        "已废止",
+        "最高人民法院关于适用《中华人民共和国民法典》婚姻家庭编的解释（一）",
+    )
+    (then,) = search.search(f"{name}第一条", "2015-01-01").results
+    assert then.status == "现行有效"
+    assert not search.index.names.find("最高人民法院关于适用《中华人民共和国物权法》若干问题的解释（一）")

@@ -15,7 +15,9 @@ from qiusuo.legal.reading.names import KNOWN_REPEALS, STATE, NameTable, kind_of,
 from qiusuo.legal.reading.references import LawMention, find_references
 from qiusuo.tables import read_table
 
-_KNOWN_STATUS = Path(__file__).parent.parent / "data" / "known_status.tsv"
+_DATA = Path(__file__).parent.parent / "data"
+_KNOWN_STATUS = _DATA / "known_status.tsv"
+_REPEALED_INTERPRETATIONS = _DATA / "known_repealed_interpretations.tsv"
 _SENTENCE_END = re.compile(r"[。;；\n]")
 _REPEALED = re.compile(r"(?:同时|予以|一并|即行|相应)*废止")
 # Words between two names that make the first one a reason, not a repealed law.
@@ -81,6 +83,10 @@ def _repeals(database: sqlite3.Connection) -> None:
         name, _, stated, label = found.get(key, (STATE + key, "", "", ""))
         if not stated:
             found[key] = (name, successor, day, label)
+    for row in read_table(_REPEALED_INTERPRETATIONS):
+        held = database.execute("SELECT name FROM laws WHERE key = ?", (row["law"],)).fetchone()
+        if held:
+            found.setdefault(row["law"], (held[0], row["successor"], row["day"], ""))
     for key, (name, successor, day, label) in sorted(found.items()):
         database.execute(
             "INSERT OR IGNORE INTO laws (key, name, kind, issuer, department) VALUES (?, ?, ?, '', '')",
