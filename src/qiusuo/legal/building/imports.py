@@ -142,7 +142,7 @@ class Importer:
             if len(given) > 1:
                 self.tell(ImportStep(label or file.parent.name, place / count))
             report = self._read_or_skip(writer, file, label, many=count > 1)
-            if place >= len(again) or report.rejected:
+            if place >= len(again) or not (report.accepted or report.duplicates):
                 yield report
 
     def _read_or_skip(self, writer: StoreWriter, file: Path, label: str, *, many: bool) -> SourceReport:
