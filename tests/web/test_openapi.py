@@ -63,6 +63,7 @@ def test_every_endpoint_is_there(document: Any) -> None:
         ("POST", "/api/legal/cases"),
         ("GET", "/api/legal/cases/{id}"),
         ("GET", "/api/legal/card"),
+        ("GET", "/api/legal/diff"),
         ("GET", "/api/legal/stats"),
     }
 

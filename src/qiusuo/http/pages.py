@@ -54,6 +54,9 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Finds all addresses of a host name; ``OSError`` where there are none."""
 
+Take = Callable[[bytes, int | None], None]
+"""Gets each piece of a download, with the length of the whole where it is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
@@ -72,6 +75,9 @@ class RawPage:
     hops: tuple[str, ...] = ()
     downgraded: bool = False
     storable: bool = True
+
+
+Read = Callable[[aiohttp.ClientResponse, Target], Awaitable[RawPage]]
 
 
 class PageClient:
@@ -95,17 +101,32 @@ class PageClient:
 
     async def fetch(self, url: str) -> RawPage:
         """Fetch a page; raise a :class:`~qiusuo.errors.PageError` that says why and what to do."""
+        return await self._within_time(url, self._read)
+
+    async def download(self, url: str, take: Take) -> RawPage:
+        """Fetch a file piece by piece under the same rules; the page that is returned has no body."""
+
+        async def read(response: aiohttp.ClientResponse, target: Target) -> RawPage:
+            content_type = self._checked(response, target)
+            whole = response.content_length
+            async for piece in self._pieces(response, target.host):
+                take(piece, whole)
+            return RawPage(target.url, target.url, response.status, content_type, "", b"")
+
+        return await self._within_time(url, read)
+
+    async def _within_time(self, url: str, read: Read) -> RawPage:
         target = check_url(url, self.policy)
         try:
             async with asyncio.timeout(self.policy.timeout):
-                return await self._follow(target)
+                return await self._follow(target, read)
         except PageError:
             raise
         except TimeoutError:
             late = Fact("page_read.late", host=target.host, seconds=float(self.policy.timeout))
             raise PageTimeout(late, fix=Fact("page_read.later_or_other")) from None
 
-    async def _follow(self, target: Target) -> RawPage:
+    async def _follow(self, target: Target, read: Read) -> RawPage:
         first = target.url
         hops: list[str] = []
         downgraded = False
@@ -114,7 +135,7 @@ class PageClient:
             async with self._request(target, known) as response:
                 location = response.headers.get("Location", "")
                 if response.status not in _REDIRECTS or not location:
-                    page = await self._read(response, target)
+                    page = await read(response, target)
                     return replace(page, url=first, hops=tuple(hops), downgraded=downgraded)
             following = follow(target, location, self.policy)
             hops.append(target.url)
@@ -168,13 +189,18 @@ class PageClient:
             check_address(address, target, self.policy)
         return tuple(dict.fromkeys(found))
 
-    async def _read(self, response: aiohttp.ClientResponse, target: Target) -> RawPage:
+    def _checked(self, response: aiohttp.ClientResponse, target: Target) -> str:
+        """Return the kind that a reply says it is, where it is one that may be read."""
         if not 200 <= response.status < 300:  # noqa: PLR2004 - the HTTP success range
             raise _status_error(response, target.host)
         content_type = clean(response.headers.get("Content-Type", "").partition(";")[0]).lower()
         if content_type:
             self._check_content_type(content_type, target.host)
-        body = await self._read_body(response, target.host)
+        return content_type
+
+    async def _read(self, response: aiohttp.ClientResponse, target: Target) -> RawPage:
+        content_type = self._checked(response, target)
+        body = b"".join([piece async for piece in self._pieces(response, target.host)])
         charset = (response.charset or "").strip("\"' ").lower()
         sniffed = _sniff(body, charset)
         if not content_type or sniffed in _NO_TEXT:
@@ -191,12 +217,11 @@ class PageClient:
         other = Fact("page_read.other_kind", host=host, kind=truncate(content_type, 60))
         raise UnsupportedPage(other, fix=_OTHER_SOURCE)
 
-    async def _read_body(self, response: aiohttp.ClientResponse, host: str) -> bytes:
+    async def _pieces(self, response: aiohttp.ClientResponse, host: str) -> AsyncIterator[bytes]:
         limit = self.policy.max_bytes
         # Counted after decompression; the declared length only saves the transfer.
         if (response.content_length or 0) > limit:
             raise _too_large(host, limit)
-        pieces: list[bytes] = []
         size = 0
         try:
             unpacker = Unpacker(response.headers.get("Content-Encoding", ""))
@@ -205,12 +230,11 @@ class PageClient:
                     size += len(piece)
                     if size > limit:
                         raise _too_large(host, limit)
-                    pieces.append(piece)
+                    yield piece
         except ValueError:
             raise PageUnavailable(Fact("page_read.packing", host=host), fix=_OTHER_SOURCE) from None
         if not unpacker.complete:
             raise _broken_off(host)
-        return b"".join(pieces)
 
 
 class _PinnedConnector(aiohttp.TCPConnector):

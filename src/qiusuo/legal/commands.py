@@ -16,6 +16,11 @@ def own(key: str) -> str:
     return about(key, "legal_help")
 
 
+def packed(key: str) -> str:
+    """Return what a command or an option about packs does."""
+    return about(key, "legal_packs_help")
+
+
 legal = typer.Typer(help=own("group"), no_args_is_help=True)
 
 
@@ -28,11 +33,38 @@ def legal_group() -> None:
 def legal_install(
     yes: Annotated[bool, typer.Option("--yes", "-y", help=own("install_yes"))] = False,
     semantic: Annotated[bool, typer.Option("--semantic", help=own("install_semantic"))] = False,
+    pack: Annotated[str, typer.Option("--pack", help=packed("install_pack"))] = "",
+    source: Annotated[str, typer.Option("--from", help=packed("install_from"))] = "",
+    since: Annotated[str, typer.Option("--since", help=packed("install_since"))] = "",
+    kinds: Annotated[list[str] | None, typer.Option("--kind", help=packed("install_kind"))] = None,
 ) -> None:
-    """Bring the default statutes and build the index."""
+    """Bring the default statutes, or a pack, and build the index."""
+    from qiusuo.legal.pack_terminal import PackOrder, run_install_pack  # noqa: PLC0415 - loaded when used
     from qiusuo.legal.terminal import run_install  # noqa: PLC0415 - loaded when used
 
+    if pack or source or since or kinds:
+        order = PackOrder(pack, source, since, tuple(kinds or ()), yes=yes, semantic=semantic)
+        raise typer.Exit(run_install_pack(order))
     raise typer.Exit(run_install(yes=yes, semantic=semantic))
+
+
+@legal.command("packs", epilog=EPILOG, help=packed("packs"))
+def legal_packs(as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False) -> None:
+    """List the packs, with where each comes from and what is installed."""
+    from qiusuo.legal.pack_terminal import run_packs  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_packs(as_json=as_json))
+
+
+@legal.command("remove", epilog=EPILOG, help=packed("remove"))
+def legal_remove(
+    pack: Annotated[str, typer.Argument(help=packed("remove_pack"))],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help=own("install_yes"))] = False,
+) -> None:
+    """Take a pack out of the index."""
+    from qiusuo.legal.pack_terminal import run_remove  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_remove(pack, yes=yes))
 
 
 @legal.command("import", epilog=EPILOG, help=own("import"))
@@ -94,9 +126,12 @@ def legal_search(
 def legal_show(
     reference: Annotated[list[str], typer.Argument(help=own("show_reference"))],
     as_of: Annotated[str, typer.Option("--as-of", help=own("search_as_of"))] = "",
+    diff: Annotated[bool, typer.Option("--diff", help=about("help", "legal_diff"))] = False,
     as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
     """Show one article, law or judgment in full."""
-    from qiusuo.legal.terminal import run_show  # noqa: PLC0415 - loaded when used
+    from qiusuo.legal.terminal import run_diff, run_show  # noqa: PLC0415 - loaded when used
 
+    if diff:
+        raise typer.Exit(run_diff(" ".join(reference), as_of=as_of, as_json=as_json))
     raise typer.Exit(run_show(" ".join(reference), as_of=as_of, as_json=as_json))

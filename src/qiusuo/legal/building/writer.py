@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +13,27 @@ from types import MappingProxyType
 from qiusuo.legal.building.importers import Entry
 from qiusuo.legal.index.schema import STORE_VERSION, TABLES
 from qiusuo.legal.judgments.judgment_text import case_number_key
-from qiusuo.legal.models import ArticleDraft, CaseDocument, LawDocument, LawKind, RejectedRow
+from qiusuo.legal.models import ArticleDraft, ArticleNumber, CaseDocument, LawDocument, LawKind, RejectedRow
 from qiusuo.legal.reading.amendments import with_quoted_articles_rejoined
 from qiusuo.legal.reading.dates import effective_day
 from qiusuo.legal.reading.names import STATE, name_key
+from qiusuo.legal.reading.numbers import folded
 
 MAX_EXCERPT = 2000
+# The share of articles with the same words from which on an undated text is the one that is known.
+ENOUGH_ALIKE = 0.9
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
+def letters_of(text: str) -> str:
+    """Return the words of a text alone: collections set the same law with other blanks, brackets and quotes."""
+    return _NO_LETTERS.sub("", folded(text))
+
+
+def stamp_of(file: Path) -> str:
+    """Return what tells a changed file from the one that was read."""
+    facts = file.stat()
+    return f"{facts.st_size}-{facts.st_mtime_ns}"
 
 
 @dataclass(slots=True)
@@ -122,7 +138,7 @@ class StoreWriter:
             seen[number] = occurrence + 1
             outcome = self._add_article(version_id, number, occurrence, draft)
             added += outcome is None
-            if outcome is not None and outcome != draft.text:
+            if outcome is not None and letters_of(outcome) != letters_of(draft.text):
                 changed += 1
                 self.reject(
                     RejectedRow(f"{law.name} {draft.label}: the index has this article with another text", draft.text),
@@ -167,8 +183,9 @@ class StoreWriter:
         row = self.database.execute(
             "SELECT id FROM versions WHERE law_id = ? AND published = ?", (law_id, law.published)
         ).fetchone()
-        if row is not None:
-            return int(row[0])
+        known = int(row[0]) if row else self._same_under_another_day(law_id, law)
+        if known:
+            return known
         effective, basis = effective_day(law.name, law.published, law.effective, _NO_DECISIONS)
         cursor = self.database.execute(
             "INSERT INTO versions (law_id, published, effective, basis, stated_status, source_id, url)"
@@ -176,6 +193,36 @@ class StoreWriter:
             (law_id, law.published, effective, basis.value, law.stated_status, source_id, law.url),
         )
         return int(cursor.lastrowid or 0)
+
+    def _same_under_another_day(self, law_id: int, law: LawDocument) -> int:
+        """Return the version that a document holds too, where one of both gives no day, or the day it was adopted.
+
+        Two versions cannot begin on one day: what was adopted in December and published in June is one.
+        """
+        rows = self.database.execute(
+            "SELECT id, published, effective FROM versions WHERE law_id = ? ORDER BY published DESC", (law_id,)
+        ).fetchall()
+        for version_id, published, effective in rows:
+            one_day = law.effective and effective == law.effective >= max(published, law.published) and published
+            if one_day or ((not published or not law.published) and self._shares_its_text(version_id, law)):
+                if law.published > published:
+                    self._date(version_id, law)
+                return int(version_id)
+        return 0
+
+    def _shares_its_text(self, version_id: int, law: LawDocument) -> bool:
+        rows = self.database.execute("SELECT number, suffix, text FROM articles WHERE version_id = ?", (version_id,))
+        held = {ArticleNumber(number, suffix): letters_of(text) for number, suffix, text in rows}
+        drafts = [(draft.number or ArticleNumber(0), letters_of(draft.text)) for draft in law.articles]
+        return sum(held.get(number) == text for number, text in drafts) >= ENOUGH_ALIKE * len(drafts)
+
+    def _date(self, version_id: int, law: LawDocument) -> None:
+        (read,) = self.database.execute("SELECT effective FROM versions WHERE id = ?", (version_id,)).fetchone()
+        effective, basis = effective_day(law.name, law.published, law.effective or read, _NO_DECISIONS)
+        self.database.execute(
+            "UPDATE versions SET published = ?, effective = ?, basis = ? WHERE id = ?",
+            (law.published, effective, basis.value, version_id),
+        )
 
     def _add_case(self, case: CaseDocument, progress: ImportProgress) -> None:
         text = case.text.encode("utf-8", "replace").decode()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from qiusuo.errors import InvalidQuery
+from qiusuo.legal.building.importers.beside import is_index
 from qiusuo.legal.building.importers.json_lines import read_json_lines
 from qiusuo.legal.building.importers.judgments_csv import read_judgments_csv
-from qiusuo.legal.building.importers.markdown import read_markdown
+from qiusuo.legal.building.importers.markdown import is_law_page, read_markdown
 from qiusuo.legal.building.importers.statutes_db import read_statutes_db
 from qiusuo.legal.models import CaseDocument, LawDocument, RejectedRow
 from qiusuo.words import Fact
@@ -33,7 +34,8 @@ LAYOUTS = (
     Layout("json-lines", (".jsonl", ".jsonl.gz", ".ndjson", ".json"), read_json_lines),
     Layout("statutes-db", (".db", ".sqlite", ".sqlite3"), read_statutes_db),
 )
-_NO_LAWS = frozenset({"readme.md", "_index.md", "index.md", "license.md", "changelog.md", "contributing.md", "目录.md"})
+_README = "readme.md"
+_NO_LAWS = frozenset({"_index.md", "index.md", "license.md", "changelog.md", "contributing.md", "目录.md"})
 
 
 def layout_of(path: Path) -> Layout | None:
@@ -59,9 +61,21 @@ def files_under(path: Path) -> list[Path]:
         for file in sorted(path.rglob("*"))
         if file.is_file()
         and layout_of(file) is not None
-        and file.name.lower() not in _NO_LAWS
+        and _may_hold_laws(file, path)
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
     ]
     if not files:
         raise InvalidQuery(Fact("legal.nothing_readable", path=path))
     return files
+
+
+def _may_hold_laws(file: Path, root: Path) -> bool:
+    """Tell a law from what a collection says of itself, which stands at its top or holds no law."""
+    name = file.name.lower()
+    if name == _README:
+        return file.parent != root and is_law_page(file)
+    return name not in _NO_LAWS and not _is_template(file) and not is_index(file)
+
+
+def _is_template(file: Path) -> bool:
+    return file.stem.endswith(("模版", "模板"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import orjson
 from qiusuo.legal.building.importers.judgments_csv import COLUMNS
 from qiusuo.legal.building.importers.lines import EXCERPT_CHARS, read_lines
 from qiusuo.legal.judgments.judgment_text import build_case
-from qiusuo.legal.models import ArticleDraft, CaseDocument, LawDocument, RejectedRow
+from qiusuo.legal.models import ArticleDraft, CaseDocument, LawDocument, LawKind, RejectedRow
 from qiusuo.legal.reading.names import kind_of
 from qiusuo.legal.reading.numbers import read_label
 
@@ -26,7 +27,7 @@ _UNNUMBERED = re.compile(r"全文|正文|序言|前言|引言|导言|绪言|题�
 
 def read_json_lines(path: Path) -> Iterator[LawDocument | CaseDocument | RejectedRow]:
     """Read articles (lines of one law in a row become one document) and judgments."""
-    law: tuple[str, str, str] | None = None
+    law: LawDocument | None = None
     drafts: list[ArticleDraft] = []
     for line in read_lines(path):
         read = RejectedRow(line.problem, line.excerpt) if line.text is None else _row(line.text)
@@ -35,22 +36,17 @@ def read_json_lines(path: Path) -> Iterator[LawDocument | CaseDocument | Rejecte
         if isinstance(read, tuple):
             its_law, draft = read
             if drafts and (law != its_law or len(drafts) >= MAX_ARTICLES):
-                yield _document(law, drafts)
+                yield replace(law or its_law, articles=tuple(drafts))
                 drafts = []
             law = its_law
             drafts.append(draft)
         else:
             yield read
-    if drafts:
-        yield _document(law, drafts)
+    if drafts and law is not None:
+        yield replace(law, articles=tuple(drafts))
 
 
-def _document(law: tuple[str, str, str] | None, drafts: list[ArticleDraft]) -> LawDocument:
-    name, published, effective = law or ("", "", "")
-    return LawDocument(name=name, articles=tuple(drafts), kind=kind_of(name), published=published, effective=effective)
-
-
-def _row(text: str) -> tuple[tuple[str, str, str], ArticleDraft] | CaseDocument | RejectedRow | None:
+def _row(text: str) -> tuple[LawDocument, ArticleDraft] | CaseDocument | RejectedRow | None:
     if not text.strip():
         return None
     try:
@@ -69,7 +65,8 @@ def _row(text: str) -> tuple[tuple[str, str, str], ArticleDraft] | CaseDocument 
     )
 
 
-def _article(row: dict[str, Any], law: str, line: str) -> tuple[tuple[str, str, str], ArticleDraft] | RejectedRow:
+def _article(row: dict[str, Any], name: str, line: str) -> tuple[LawDocument, ArticleDraft] | RejectedRow:
+    """Return an article, and the law that it is of as a document without articles."""
     label, content = _label(row), _text(row, *_TEXT_FIELDS)
     if not content:
         return RejectedRow("an article without text", line[:EXCERPT_CHARS])
@@ -79,9 +76,18 @@ def _article(row: dict[str, Any], law: str, line: str) -> tuple[tuple[str, str, 
         return RejectedRow(f"no article number can be read from {label[:40]!r}", line[:EXCERPT_CHARS])
     heads = row.get("heads") or row.get("headings") or ()
     headings = tuple(" ".join(str(head).split()) for head in heads) if isinstance(heads, list) else ()
-    published = _text(row, "published", "publishDate", "publish_date")
-    effective = _text(row, "effective", "effectiveDate", "effective_date")
-    return (law, published, effective), ArticleDraft(label or "全文", content, number, headings)
+    kinds = {kind.value: kind for kind in LawKind}
+    law = LawDocument(
+        name=name,
+        articles=(),
+        kind=kinds.get(_text(row, "kind")) or kind_of(name),
+        issuer=_text(row, "issuer"),
+        published=_text(row, "published", "publishDate", "publish_date"),
+        effective=_text(row, "effective", "effectiveDate", "effective_date"),
+        stated_status=_text(row, "status"),
+        url=_text(row, "url"),
+    )
+    return law, ArticleDraft(label or "全文", content, number, headings)
 
 
 def _case(row: dict[str, Any], line: str) -> CaseDocument | RejectedRow:
