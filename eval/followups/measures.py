@@ -1,6 +1,6 @@
-"""Reads the two collections and counts how much of the question that was meant a query carries.
+"""Reads collections of follow-up questions and counts how much of the question that was meant a query carries.
 
-The collections are no part of the project: where they are absent, there is nothing to measure.
+Two of them are no part of the project: where they are absent, only our own conversations are measured.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from pathlib import Path
 
 from qiusuo.chat.followups import Exchange, resolve
 from qiusuo.citations.meaning.wording import STOP_WORDS
+from qiusuo.tables import read_table
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "followups"
 ENGLISH = FOLDER / "en_cast2019.jsonl"
 CHINESE = FOLDER / "zh_rewrites.jsonl.gz"
 ABSENT = f"the collections of follow-up questions are not in {FOLDER.parent.name}/{FOLDER.name} beside the project"
+OWN = Path(__file__).parent / "data"
 # Rules were made by looking at even topics and at these first rows only.
 CHINESE_ROWS_LOOKED_AT = 9000
 
@@ -76,6 +78,20 @@ def chinese_rows() -> list[Row]:
             row = json.loads(line)
             before = (Exchange(row["question_before"], row["answer_before"]),)
             rows.append(Row(before, row["question"], row["standalone"], looked_at=number < CHINESE_ROWS_LOOKED_AT))
+    return rows
+
+
+def own_rows(language: str) -> list[Row]:
+    """Return the later questions of our own conversations; odd ones were looked at, even ones set aside."""
+    rows: list[Row] = []
+    before: list[Exchange] = []
+    conversation = ""
+    for line in read_table(OWN / f"{language}.tsv"):
+        if line["conversation"] != conversation:
+            conversation, before = line["conversation"], []
+        else:
+            rows.append(Row(tuple(before), line["asked"], line["meant"], looked_at=int(conversation) % 2 == 1))
+        before.append(Exchange(line["asked"], line["answered"]))
     return rows
 
 
