@@ -20,6 +20,7 @@ from eval.followups.measures import (
     english_rows,
     measure,
     own_rows,
+    resolved_in_turn,
     resolved_query,
     unchanged,
     unchanged_after_others,
@@ -45,6 +46,7 @@ def _table(title: str, rows: Sequence[Row], parts: Parts, goal: str) -> None:
     _line("resolved", rows, resolved_query, parts)
     _line("resolved, looked at", [row for row in rows if row.looked_at], resolved_query, parts)
     _line("resolved, not looked at", [row for row in rows if not row.looked_at], resolved_query, parts)
+    _line("resolved, one after the other", rows, resolved_in_turn, parts)
     silent = [
         replace(row, before=tuple(replace(each, answer=each.answer or EMPTY_ANSWER) for each in row.before))
         for row in rows
@@ -66,6 +68,7 @@ def _own(language: str, parts: Parts) -> None:
     for name, part in (("looked at", True), ("set aside", False)):
         of_it = [row for row in rows if row.looked_at is part]
         _line(f"resolved, {name}", of_it, resolved_query, parts)
+        _line("  one after the other", of_it, resolved_in_turn, parts)
         count, kept = unchanged(of_it)
         print(f"need no context, {name}: {kept:.0%} of {count} unchanged")
 
@@ -75,10 +78,10 @@ def _with(row: Row, which: int) -> str:
 
 
 def _mistakes(rows: Sequence[Row], parts: Parts, count: int) -> None:
-    """List the worst of the rows that may be looked at."""
-    seen = [row for row in rows if row.looked_at and not parts(row.meant) <= parts(resolved_query(row))]
+    """List the rows that miss something, of those that may be looked at."""
+    seen = [row for row in rows if row.looked_at and not parts(row.meant) <= parts(resolved_in_turn(row))]
     for row in seen[:count]:
-        print(f"{row.question}\n    found {resolved_query(row)}\n    meant {row.meant}")
+        print(f"{row.question}\n    found {resolved_in_turn(row)}\n    meant {row.meant}")
 
 
 def _speed() -> None:

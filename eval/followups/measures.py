@@ -9,7 +9,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -114,6 +114,14 @@ def measure(rows: Sequence[Row], query: Callable[[Row], str], parts: Parts) -> S
 
 def resolved_query(row: Row) -> str:
     return resolve(row.question, row.before).query
+
+
+def resolved_in_turn(row: Row) -> str:
+    """Return the query where each earlier question is remembered as it was understood, as conversations do."""
+    before: list[Exchange] = []
+    for each in row.before:
+        before.append(replace(each, question=resolve(each.question, before).query))
+    return resolve(row.question, before).query
 
 
 def unchanged(rows: Sequence[Row]) -> tuple[int, float]:

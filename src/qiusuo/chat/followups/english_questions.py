@@ -16,6 +16,7 @@ from qiusuo.chat.followups.english_words import (
     things_of,
     words_of,
 )
+from qiusuo.chat.followups.lexicon import is_made_of
 
 QUESTION_WORDS: Final = frozenset({"what", "who", "whom", "whose", "which", "when", "where", "why", "how"})
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "will"})
@@ -62,6 +63,10 @@ class Question:
         parts = [part.strip() for part in marked.split(",") if part.strip()]
         return bool(parts) and all(part in LEXICON[kind] for part in parts)
 
+    def is_courtesy(self) -> bool:
+        """Tell whether nothing but thanks and greetings was said, however many: ok great, thank you so much."""
+        return is_made_of(self.bare, LEXICON["courtesy"], between=" ", longest=_LONGEST_OPENING)
+
     def opens_with(self, kind: str) -> int:
         """Return how many words of the beginning are a phrase of a kind."""
         for count in range(min(_LONGEST_OPENING, len(self.bare)), 0, -1):
@@ -95,7 +100,7 @@ class Question:
 
 def leaning(question: Question, talk: Conversation) -> Leaning:
     """Tell how a question leans on the conversation before it."""
-    if question.says("courtesy"):
+    if question.is_courtesy():
         return Leaning.COURTESY
     if not talk.asked:
         return Leaning.ALONE
