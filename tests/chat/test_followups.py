@@ -121,11 +121,11 @@ class TestByModel:
         assert await searched(CANCER, TREATABLE, query=reply) == [CANCER, "throat cancer chances treatable"]
 
     async def test_where_it_is_quite_another_both_are_and_what_they_find_is_one_list(self) -> None:
-        async with Talk(Reply.text("right throat")) as talk:
+        async with Talk(Reply.text("treatable all right")) as talk:
             await talk.ask(CANCER)
             heard = await talk.ask(TREATABLE)
-            assert sorted(talk.queries[1:]) == ["Is throat cancer treatable?", "right throat"]
-        assert [each.query for each in heard.rounds] == ["right throat", "Is throat cancer treatable?"]
+            assert sorted(talk.queries[1:]) == ["Is throat cancer treatable?", "treatable all right"]
+        assert [each.query for each in heard.rounds] == ["treatable all right", "Is throat cancer treatable?"]
         assert all(each.asked == TREATABLE and each.numbers for each in heard.rounds)
 
     async def test_the_conversation_is_quoted_in_one_message(self) -> None:
@@ -163,8 +163,13 @@ class TestByModel:
             Reply.text("throat cancer " * 100),
             Reply.text("<think>They ask about cancer"),
             Reply(status=500),
+            Reply.text("It is treatable."),
+            Reply.text("All right: throat cancer"),
         ],
-        ids=["an answer", "nothing", "too long", "a thought without end", "an error"],
+        ids=[
+            *("an answer", "nothing", "too long", "a thought without end", "an error"),
+            *("the question again", "what was said before again"),
+        ],
     )
     async def test_what_is_no_query_is_not_searched_for(self, reply: Reply) -> None:
         assert await searched(CANCER, TREATABLE, query=reply) == [CANCER, "Is throat cancer treatable?"]

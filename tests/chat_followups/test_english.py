@@ -136,6 +136,17 @@ def test_the_topic_changes_in_the_middle() -> None:
             ["How much are tickets of the Rijksmuseum?"],
         ),
         (("How hot is the surface of the sun?", "And the core?"), ["How hot is the core of the sun?"]),
+        (
+            ("What is the tallest mountain in Africa?", "Has anyone skied down it?", "And in Europe?"),
+            [
+                "Has anyone skied down the tallest mountain in Africa?",
+                "Has anyone skied down the tallest mountain in Europe?",
+            ],
+        ),
+        (
+            ("Who painted The Night Watch?", "When did he paint it?", "Where can I see it?"),
+            ["When did he paint the Night Watch?", "Where can I see the Night Watch?"],
+        ),
     ],
 )
 def test_what_was_asked_of_a_thing_is_not_carried_along(questions: tuple[str, ...], queries: list[str]) -> None:

@@ -172,7 +172,9 @@ def _trimmed(piece: list[Word], text: str, *, introduced: bool, measured: bool) 
     owner = _owner(piece, measured=measured)
     if not any(word.kind in HARD for word in owner):
         owner = piece
-    start, end = piece[0].start, piece[-1].end
+    # How long it is was asked and answered; somebody who is asked for goes on to be asked about.
+    answered = (measured or piece[0].kind == "known") and piece[-1].text not in LEXICON["person_aspect"]
+    start, end = piece[0].start, (owner if answered else piece)[-1].end
     text_of_owner = text[start : owner[-1].end]
     named = any(word.kind in HARD and word.kind != "content" for word in piece)
     return Thing(start, owner[-1].end, text_of_owner, pairs(text_of_owner), named=named, full=text[start:end])

@@ -48,8 +48,13 @@ def _go_on(question: Question, how: Leaning, resolved: Resolved, talk: Conversat
     if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
         if how is Leaning.INSTEAD:
             subject = _as_asked(subject, resolved.query)
-        subject = replace(subject, person=question.bare[0] in {"who", "who's"} and subject.whole_name)
+        subject = replace(subject, person=_asks_who_it_is(question) and subject.whole_name)
         talk.introduce(subject, instead=how is Leaning.INSTEAD)
+
+
+def _asks_who_it_is(question: Question) -> bool:
+    """Tell whether somebody is asked for by name: not in "Who painted The Night Watch?"."""
+    return question.bare[0] in {"who", "who's"} and question.opens_with("what_is") > 0
 
 
 def _as_asked(thing: Thing, query: str) -> Thing:
@@ -218,21 +223,29 @@ def _two_compared(question: Question, talk: Conversation) -> str:
     return ""
 
 
+def _pronouns(question: Question, talk: Conversation) -> Iterator[tuple[int, Thing]]:
+    """Yield the first pronoun of each kind with what it means, each thing once."""
+    pointers = [(at, POINTERS[question.words[at].low]) for at in pointers_in(question)]
+    done: set[str] = set()
+    for at, kind in pointers:
+        meant = _meant_by(question.words[at].low, talk)
+        nobody = kind == "pronoun_person" and meant in talk.things and not meant.person
+        if nobody and any(other == "pronoun_thing" for _, other in pointers):
+            continue  # When did he paint it? The painting is known, he is not.
+        named = any(meant.stems <= thing.stems for thing in question.things)
+        if kind not in done and meant.text not in done and not named:
+            done |= {kind, meant.text}
+            yield at, meant
+
+
 def _pointing(question: Question, talk: Conversation) -> Resolved:
     """Put the topic in the place of the first pronoun of each kind."""
     pieces: list[str] = []
     carried: list[str] = []
     end = 0
-    done: set[str] = set()
     words = question.words
-    for at in pointers_in(question):
+    for at, meant in _pronouns(question, talk):
         pointer = words[at]
-        meant = _meant_by(pointer.low, talk)
-        if POINTERS[pointer.low] in done or meant.text in carried:
-            continue
-        if any(meant.stems <= thing.stems for thing in question.things):
-            continue
-        done.add(POINTERS[pointer.low])
         carried.append(meant.text)
         stop = pointer.end
         text = meant.text if POINTERS[pointer.low] == "pronoun_one" else f"{meant.article} {meant.text}".lstrip()

@@ -139,7 +139,12 @@ def _trimmed(words: Sequence[Word], first: int, last: int, text: str) -> Thing |
     before = words[first - 1].low if first else ""
     keeps_quality = before in _KEEPS_QUALITY
     while first <= last and words[first].kind in SOFT:
-        if words[first].kind == "quality" and keeps_quality and any(w.kind in HARD for w in words[first : last + 1]):
+        selects = before == "the" and words[first].low.endswith("est")  # the tallest mountain
+        if (
+            words[first].kind == "quality"
+            and (keeps_quality or selects)
+            and any(w.kind in HARD for w in words[first : last + 1])
+        ):
             break
         first += 1
     while first <= last and (words[last].kind == "quality" or words[last].kind == "stop"):

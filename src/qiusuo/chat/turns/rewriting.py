@@ -93,18 +93,27 @@ async def _first_line(chat: BaseChatModel, message: HumanMessage, name: str, sec
 
 
 def is_query(text: str, question: str, said: Sequence[Exchange]) -> bool:
-    """Tell whether a text may be the query of a question: short, and made of words of question and conversation."""
+    """Tell whether a text may be the query of a question that leans on others.
+
+    It is short and made of words of question and conversation, but neither the question alone, to which nothing was
+    added, nor what was said earlier once more.
+    """
     if not text or len(text) > min(_LONGEST, 60 + 3 * len(question)):
         return False
-    recent = (f"{each.question} {each.answer}" for each in said[-_TURNS:])
-    own = terms(fold(" ".join([question, *recent]).lower()))
-    words = terms(fold(text.lower()))
-    return bool(words) and len(words & own) >= _OWN_WORDS * len(words)
+    words, asked = _terms(text), _terms(question)
+    earlier = [_terms(f"{each.question} {each.answer}") for each in said[-_TURNS:]]
+    if not words or words <= asked or any(words <= each for each in earlier):
+        return False
+    return len(words & asked.union(*earlier)) >= _OWN_WORDS * len(words)
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(fold(text.lower())))
 
 
 def differ_much(one: str, other: str) -> bool:
     """Tell whether two queries would find different pages."""
-    mine, theirs = terms(fold(one.lower())), terms(fold(other.lower()))
+    mine, theirs = _terms(one), _terms(other)
     return len(mine & theirs) < _ALIKE * len(mine | theirs)
 
 
