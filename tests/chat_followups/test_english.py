@@ -144,6 +144,11 @@ def test_the_topic_changes_in_the_middle() -> None:
             ],
         ),
         (
+            ("symptoms of vitamin D deficiency", "How is it diagnosed?", "Which foods help?"),
+            ["How is vitamin D deficiency diagnosed?", "Which foods help, vitamin D deficiency?"],
+        ),
+        (("Can I bring a laptop on a plane?", "And a power bank?"), ["Can I bring a power bank on a plane?"]),
+        (
             ("Who painted The Night Watch?", "When did he paint it?", "Where can I see it?"),
             ["When did he paint the Night Watch?", "Where can I see the Night Watch?"],
         ),

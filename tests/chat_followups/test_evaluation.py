@@ -18,9 +18,10 @@ from eval.followups.measures import (
     unchanged_after_others,
 )
 
-pytestmark = pytest.mark.skipif(not (ENGLISH.exists() and CHINESE.exists()), reason=ABSENT)
+collections = pytest.mark.skipif(not (ENGLISH.exists() and CHINESE.exists()), reason=ABSENT)
 
 
+@collections
 def test_english_questions_reach_the_goals() -> None:
     rows = english_rows()
     share = measure(rows, resolved_query, content_words)
@@ -30,6 +31,7 @@ def test_english_questions_reach_the_goals() -> None:
     assert unchanged_after_others(rows)[1] >= 0.75
 
 
+@collections
 def test_chinese_questions_reach_the_goals() -> None:
     rows = chinese_rows()[::9]
     share = measure(rows, resolved_query, character_pairs)

@@ -38,6 +38,26 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN_EDGE: Final = re.compile("[A-Za-z0-9]")
 # With more characters of its own than this a question names what it is about.
 _FEW_CHARACTERS: Final = 2
+# What may be done, must be done or is not done is mostly asked of something that was named: 可以带宠物进去吗.
+_MODALS: Final = (
+    "可以",
+    "能不能",
+    "能",
+    "会不会",
+    "会",
+    "要不要",
+    "要",
+    "需要",
+    "需不需要",
+    "有没有",
+    "有",
+    "不",
+    "没",
+    "为什么不",
+)
+_FEW_AFTER_A_MODAL: Final = 4
+# Of which there is so and so much is an attribute, whatever it is called: 库容是多少. What costs so much is a thing.
+_AMOUNT: Final = re.compile("(?:那|那么)?[\u3400-\u9fff]{2,3}[是有]?(?:多少(?!钱)|百分之几)[\u3400-\u9fff]?")
 _SHORTEST_NAME: Final = 2
 _LONGEST_NAME: Final = 6
 _LONGEST_HEARD: Final = 12
@@ -168,16 +188,24 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
         return False
     if _without_opener(question.bare) != question.bare:
         return True
+    if question.words[0].kind == "predicate":  # 支持无线充电的手机有哪些
+        return False
     first = question.things[0] if question.things else None
     begins = first is not None and first.first == 0 and len(first.full) > 1 and question.words[0].kind in HARD
-    return not begins and question.own_characters() <= _FEW_CHARACTERS
+    few = _FEW_AFTER_A_MODAL if question.bare.startswith(_MODALS) else _FEW_CHARACTERS
+    return not begins and question.own_characters() <= few
 
 
 def _lacks_subject(question: Question) -> bool:
     """Tell whether a question begins with what something does or has: 支持无线充电吗, 流经哪些城市."""
     first = question.words[0]
-    if question.has("title", "name", "known") or "的" in question.bare:  # 支持无线充电的手机有哪些
+    if question.has("title", "name", "known") or "的" in question.bare:
         return False
+    group = next((name for name in LEXICON["group"] if question.bare.startswith(name)), "")
+    if group and question.bare[len(group) :].startswith(_MODALS):  # 学生有优惠吗
+        return question.own_characters() <= len(group) + _FEW_CHARACTERS
+    if _AMOUNT.fullmatch(question.bare):
+        return True
     also = len(question.words) > 1 and question.words[1].text == "也"  # 电动车也要买吗
     return also or first.kind == "predicate"
 

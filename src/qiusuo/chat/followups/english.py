@@ -63,7 +63,7 @@ def _as_asked(thing: Thing, query: str) -> Thing:
 
 
 def _known(question: Question, talk: Conversation) -> Thing | None:
-    """Return what the conversation was about already: "Oscars" are asked for, "Parasite" stays the thing."""
+    """Return the name that the conversation was about already: "Oscars" are asked for, "Parasite" stays the thing."""
     named = [thing.stems for thing in question.things]
     return next((thing for thing in reversed(talk.things) if thing.named and thing.stems in named), None)
 
@@ -156,9 +156,16 @@ def _replaced(new: Thing, last: Question, subject: Thing) -> tuple[int, int]:
                 end += 1 if end + 1 in names else 2
             return names[0], end
     same_head = (thing for thing in last.things if stem(thing.text.split()[-1].lower()) in new.stems)
-    alike = (thing for thing in reversed(last.things) if thing.named == new.named)
-    old = next(same_head, None) or next(alike, subject)
+    alike = [thing for thing in reversed(last.things) if thing.named == new.named]
+    objects = (thing for thing in alike if not _is_circumstance(last, thing))  # a laptop on a plane, a power bank
+    old = next(same_head, None) or next(objects, None) or next(iter(alike), subject)
     return old.first, old.last
+
+
+def _is_circumstance(question: Question, thing: Thing) -> bool:
+    """Tell whether a thing only says where, when or with what."""
+    before = thing.first - (2 if thing.article else 1)
+    return before > 0 and question.words[before].low in PREPOSITIONS
 
 
 def _exchanged(last: Question, places: tuple[int, int], new: str) -> Resolved:

@@ -39,6 +39,9 @@ _LONGEST_CIRCUMSTANCE: Final = 5
 _LONGEST_OPENING: Final = 6
 # With more words of its own a question has a subject, even if it names nobody.
 _FEW_WORDS: Final = 1
+# Can I use whole wheat flour? Do I need an appointment? One more is allowed where somebody asks what to do.
+_MAY: Final = frozenset({"can", "could", "do", "should", "will", "must", "may", "am"})
+_ME: Final = (["i"], ["we"], ["you"])
 
 
 @dataclass
@@ -193,7 +196,8 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     if any(_is_definite(question, thing) for thing in question.things):
         return True
     # A single word that asks nothing is a new search.
-    return question.asks() and not _introduces(question) and own <= _FEW_WORDS
+    few = _FEW_WORDS + (question.bare[0] in _MAY and question.bare[1:2] in _ME)
+    return question.asks() and not _introduces(question) and own <= few
 
 
 def _introduces(question: Question) -> bool:

@@ -40,6 +40,7 @@ _AUXILIARY: Final = frozenset(
     }
 )
 _SUBJECTS: Final = frozenset({"it", "they", "he", "she", "i", "you", "we"})
+_BE: Final = frozenset({"is", "are", "was", "were", "be", "been"})
 _SHORTEST_PAST: Final = 5
 SOFT: Final = frozenset({"aspect", "quality"})
 HARD: Final = frozenset({"content", "name"})
@@ -83,7 +84,8 @@ def _is_verb(words: Sequence[Word], at: int) -> bool:
         return True
     after = words[at + 1].kind if at + 1 < len(words) else "mark"
     if words[at].low.endswith("ed") and len(words[at].low) > _SHORTEST_PAST:
-        return after == "name" or (after not in NOUNS and words[at - 1].kind == "name")
+        passive = any(word.low in _BE for word in words[:at])  # How is vitamin D deficiency diagnosed?
+        return after == "name" or (after not in NOUNS and (passive or words[at - 1].kind == "name"))
     while before and words[before].kind == "name":
         before -= 1
     # Does Lake Tahoe freeze in winter?
