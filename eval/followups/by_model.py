@@ -2,7 +2,8 @@
 
     nice -n 15 python -m eval.followups.by_model build/lines.jsonl --model local:/path/to/model.gguf
 
-What the model said is kept in the file, with the seconds that it took; where the file is there, it is read instead.
+What the model said is kept in the file, with the seconds that it took; a run that was broken off goes on where it
+was. Without ``--model`` the file is only read.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
 
@@ -87,12 +88,12 @@ def _in_turn() -> Iterator[tuple[str, str, Row]]:
         yield from (each for each in both if each)
 
 
-async def _ask_all(settings: Settings, kept: Path) -> None:
+async def _ask_all(settings: Settings, kept: Path, done: int) -> None:
     model = open_model(settings)
     try:
         await model.chat_model()  # loaded before the first question, as in a server that has answered one
-        with kept.open("w", encoding="utf-8") as file:
-            for language, name, row in _in_turn():
+        with kept.open("a", encoding="utf-8") as file:
+            for language, name, row in islice(_in_turn(), done, None):
                 line = await _ask(model, row, LANGUAGES[language])
                 entry = {"of": f"{language}, {name}", "asked": row.question, "meant": row.meant}
                 said = {"text": line.text, "seconds": line.seconds}
@@ -139,16 +140,17 @@ def _report(title: str, rows: Sequence[Row], lines: Sequence[Line], parts: Parts
 
 
 def main() -> None:
-    """Ask the model unless that was done, and compare."""
+    """Ask the model where one is named, and compare."""
     parser = argparse.ArgumentParser(prog="python -m eval.followups.by_model", description=__doc__)
     parser.add_argument("kept", type=Path, help="where the model's lines are kept")
     parser.add_argument("--model", help="as QIUSUO_MODEL", default="")
     asked = parser.parse_args()
     if not ENGLISH.exists() or not CHINESE.exists():
         print(f"Only our own conversations: {ABSENT}.")
-    if not asked.kept.exists():
+    if asked.model:
         settings = Settings.load(model=asked.model, model_context=4096, model_timeout=PATIENCE)
-        asyncio.run(_ask_all(settings, asked.kept))
+        done = len(asked.kept.read_text("utf-8").splitlines()) if asked.kept.exists() else 0
+        asyncio.run(_ask_all(settings, asked.kept, done))
     entries = [json.loads(line) for line in asked.kept.read_text("utf-8").splitlines()]
     for language, parts in PARTS.items():
         for name, rows in samples(language).items():

@@ -32,6 +32,7 @@ _TURNS: Final = 4
 _CHARS: Final = 300
 _LONGEST: Final = 200
 _READ: Final = 400
+_AROUND: Final = 20  # quotes and a label, which are no part of the query
 _OWN_WORDS: Final = 0.6
 _ALIKE: Final = 0.5
 _REQUEST_REFUSED: Final = "llm.request_refused"
@@ -63,30 +64,31 @@ async def line_of_model(
     lines = [(each.question[:_CHARS], each.answer[:_CHARS]) for each in said[-_TURNS:]]
     message = HumanMessage(prompts.as_query(question, lines, language))
     async with asyncio.timeout(seconds):
-        return _bare(await _said(model, message, seconds))
+        return _bare(await _said(model, message, _longest(question), seconds))
 
 
-async def _said(model: Model, message: HumanMessage, seconds: float) -> str:
+async def _said(model: Model, message: HumanMessage, longest: int, seconds: float) -> str:
     """Return the model's line, at temperature 0 unless the model refuses that."""
     chat = await model.chat_model()
     steady = chat.model_copy(update={"temperature": 0}) if "temperature" in type(chat).model_fields else chat
     try:
-        return await _first_line(steady, message, model.info.name, seconds)
+        return await _first_line(steady, message, longest, model.info.name, seconds)
     except ModelRejected as refusal:
         if refusal.fact.code != _REQUEST_REFUSED:
             raise
-    return await _first_line(chat, message, model.info.name, seconds)
+    return await _first_line(chat, message, longest, model.info.name, seconds)
 
 
-async def _first_line(chat: BaseChatModel, message: HumanMessage, name: str, seconds: float) -> str:
-    """Return the first line that the model says aloud; what small models add to it is not waited for."""
+async def _first_line(chat: BaseChatModel, message: HumanMessage, longest: int, name: str, seconds: float) -> str:
+    """Return the first line that the model says aloud; what small models add is not waited for, nor a long one."""
     thoughts = ThinkFilter()
     spoken, read = "", 0
     async with aclosing(stream_model(chat, [message], model=name, idle_timeout=seconds, retries=0)) as stream:
         async for chunk in stream:
             spoken += thoughts.feed(chunk.text)
             read += len(chunk.text)
-            if read > _READ or "\n" in spoken.lstrip():
+            begun = spoken.lstrip()
+            if read > _READ or "\n" in begun or len(begun) > longest + _AROUND:
                 break
     spoken = (spoken + thoughts.finish()).strip()
     return spoken.splitlines()[0] if spoken else ""
@@ -98,13 +100,17 @@ def is_query(text: str, question: str, said: Sequence[Exchange]) -> bool:
     It is short and made of words of question and conversation, but neither the question alone, to which nothing was
     added, nor what was said earlier once more.
     """
-    if not text or len(text) > min(_LONGEST, 60 + 3 * len(question)):
+    if not text or len(text) > _longest(question):
         return False
     words, asked = _terms(text), _terms(question)
     earlier = [_terms(f"{each.question} {each.answer}") for each in said[-_TURNS:]]
     if not words or words <= asked or any(words <= each for each in earlier):
         return False
     return len(words & asked.union(*earlier)) >= _OWN_WORDS * len(words)
+
+
+def _longest(question: str) -> int:
+    return min(_LONGEST, 60 + 3 * len(question))
 
 
 def _terms(text: str) -> frozenset[str]:
