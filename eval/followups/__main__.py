@@ -19,6 +19,8 @@ from eval.followups.measures import (
     content_words,
     english_rows,
     measure,
+    own_rows,
+    resolved_in_turn,
     resolved_query,
     unchanged,
     unchanged_after_others,
@@ -44,6 +46,7 @@ def _table(title: str, rows: Sequence[Row], parts: Parts, goal: str) -> None:
     _line("resolved", rows, resolved_query, parts)
     _line("resolved, looked at", [row for row in rows if row.looked_at], resolved_query, parts)
     _line("resolved, not looked at", [row for row in rows if not row.looked_at], resolved_query, parts)
+    _line("resolved, one after the other", rows, resolved_in_turn, parts)
     silent = [
         replace(row, before=tuple(replace(each, answer=each.answer or EMPTY_ANSWER) for each in row.before))
         for row in rows
@@ -56,15 +59,29 @@ def _table(title: str, rows: Sequence[Row], parts: Parts, goal: str) -> None:
     print(f"first questions, asked after another conversation: {kept:.1%} of {count} unchanged")
 
 
+def _own(language: str, parts: Parts) -> None:
+    rows = own_rows(language)
+    print(f"\n== {language.capitalize()}: our own conversations (looked at: odd ones) ==")
+    print(f"{'query':<34}{'rows':>7}{'recall':>9}{'precision':>11}{'all there':>11}")
+    _line("the question as asked", rows, lambda row: row.question, parts)
+    _line("+ the previous question", rows, lambda row: _with(row, -1), parts)
+    for name, part in (("looked at", True), ("set aside", False)):
+        of_it = [row for row in rows if row.looked_at is part]
+        _line(f"resolved, {name}", of_it, resolved_query, parts)
+        _line("  one after the other", of_it, resolved_in_turn, parts)
+        count, kept = unchanged(of_it)
+        print(f"need no context, {name}: {kept:.0%} of {count} unchanged")
+
+
 def _with(row: Row, which: int) -> str:
     return f"{row.before[which].question} {row.question}" if row.before else row.question
 
 
 def _mistakes(rows: Sequence[Row], parts: Parts, count: int) -> None:
-    """List the worst of the rows that may be looked at."""
-    seen = [row for row in rows if row.looked_at and not parts(row.meant) <= parts(resolved_query(row))]
+    """List the rows that miss something, of those that may be looked at."""
+    seen = [row for row in rows if row.looked_at and not parts(row.meant) <= parts(resolved_in_turn(row))]
     for row in seen[:count]:
-        print(f"{row.question}\n    found {resolved_query(row)}\n    meant {row.meant}")
+        print(f"{row.question}\n    found {resolved_in_turn(row)}\n    meant {row.meant}")
 
 
 def _speed() -> None:
@@ -88,20 +105,30 @@ def _speed() -> None:
 def main() -> None:
     """Measure both languages, or list mistakes of one."""
     parser = argparse.ArgumentParser(prog="python -m eval.followups", description=__doc__)
-    parser.add_argument("--mistakes", choices=["en", "zh"], help="list rows that miss something, of those looked at")
+    parser.add_argument(
+        "--mistakes",
+        choices=["en", "zh", "own-en", "own-zh"],
+        help="list rows that miss something, of those looked at",
+    )
     parser.add_argument("--count", type=int, default=40, help="how many mistakes")
     asked = parser.parse_args()
-    if not ENGLISH.exists() or not CHINESE.exists():
-        print(f"Left out: {ABSENT}.")
-    elif asked.mistakes:
-        english = asked.mistakes == "en"
-        _mistakes(
-            english_rows() if english else chinese_rows(), content_words if english else character_pairs, asked.count
-        )
+    if asked.mistakes:
+        english = asked.mistakes.endswith("en")
+        parts = content_words if english else character_pairs
+        if asked.mistakes.startswith("own"):
+            _mistakes(own_rows("english" if english else "chinese"), parts, asked.count)
+        elif ENGLISH.exists() and CHINESE.exists():
+            _mistakes(english_rows() if english else chinese_rows(), parts, asked.count)
+        else:
+            print(f"Left out: {ABSENT}.")
         return
-    else:
+    if ENGLISH.exists() and CHINESE.exists():
         _table("English: TREC CAsT 2019 (looked at: even topics)", english_rows(), content_words, GOALS["en"])
         _table("Chinese: dialogues (looked at: the first 9,000)", chinese_rows(), character_pairs, GOALS["zh"])
+    else:
+        print(f"Left out: {ABSENT}.")
+    _own("english", content_words)
+    _own("chinese", character_pairs)
     _speed()
 
 

@@ -1,6 +1,6 @@
-"""Reads the two collections and counts how much of the question that was meant a query carries.
+"""Reads collections of follow-up questions and counts how much of the question that was meant a query carries.
 
-The collections are no part of the project: where they are absent, there is nothing to measure.
+Two of them are no part of the project: where they are absent, only our own conversations are measured.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from qiusuo.chat.followups import Exchange, resolve
 from qiusuo.citations.meaning.wording import STOP_WORDS
+from qiusuo.tables import read_table
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "followups"
 ENGLISH = FOLDER / "en_cast2019.jsonl"
 CHINESE = FOLDER / "zh_rewrites.jsonl.gz"
 ABSENT = f"the collections of follow-up questions are not in {FOLDER.parent.name}/{FOLDER.name} beside the project"
+OWN = Path(__file__).parent / "data"
 # Rules were made by looking at even topics and at these first rows only.
 CHINESE_ROWS_LOOKED_AT = 9000
 
@@ -79,6 +81,20 @@ def chinese_rows() -> list[Row]:
     return rows
 
 
+def own_rows(language: str) -> list[Row]:
+    """Return the later questions of our own conversations; odd ones were looked at, even ones set aside."""
+    rows: list[Row] = []
+    before: list[Exchange] = []
+    conversation = ""
+    for line in read_table(OWN / f"{language}.tsv"):
+        if line["conversation"] != conversation:
+            conversation, before = line["conversation"], []
+        else:
+            rows.append(Row(tuple(before), line["asked"], line["meant"], looked_at=int(conversation) % 2 == 1))
+        before.append(Exchange(line["asked"], line["answered"]))
+    return rows
+
+
 def needs_context(row: Row, parts: Parts) -> bool:
     return bool(parts(row.meant) - parts(row.question))
 
@@ -98,6 +114,14 @@ def measure(rows: Sequence[Row], query: Callable[[Row], str], parts: Parts) -> S
 
 def resolved_query(row: Row) -> str:
     return resolve(row.question, row.before).query
+
+
+def resolved_in_turn(row: Row) -> str:
+    """Return the query where each earlier question is remembered as it was understood, as conversations do."""
+    before: list[Exchange] = []
+    for each in row.before:
+        before.append(replace(each, question=resolve(each.question, before).query))
+    return resolve(row.question, before).query
 
 
 def unchanged(rows: Sequence[Row]) -> tuple[int, float]:

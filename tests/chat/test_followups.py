@@ -57,6 +57,12 @@ class TestByRule:
         queries = await searched(CANCER, TREATABLE, "Tell me about lung cancer.")
         assert queries == [CANCER, "Is throat cancer treatable?", "Tell me about lung cancer."]
 
+    async def test_what_was_asked_of_the_thing_is_not_carried_along(self) -> None:
+        bridge = await searched("云岭大桥的主跨有多长", "它的总设计师是谁", "那小客车收费多少？", "那青石隧道呢")
+        assert bridge[1:] == ["云岭大桥的总设计师是谁", "云岭大桥小客车收费多少？", "青石隧道小客车收费多少"]
+        tower = await searched("How tall is Larkfield Lighthouse?", "Who designed it?", "Why did it close to visitors?")
+        assert tower[-1] == "Why did Larkfield Lighthouse close to visitors?"
+
     async def test_a_question_that_stands_alone_is_searched_as_typed_and_costs_nothing(self) -> None:
         questions = ["北京今天天气怎么样", "Python 3.14 有什么新特性？"]
         async with Talk() as talk:
@@ -108,12 +114,18 @@ class TestByModel:
         reply = Reply.text("<think>They mean the cancer.</think>\n\nIs throat cancer treatable?")
         assert await searched(CANCER, TREATABLE, query=reply) == [CANCER, "Is throat cancer treatable?"]
 
+    async def test_nobody_waits_for_what_it_says_after_its_line(self) -> None:
+        reply = Reply.text(
+            "<think>The cancer.</think>\n\nthroat cancer chances treatable\n", Delay(30), "I hope it helps!"
+        )
+        assert await searched(CANCER, TREATABLE, query=reply) == [CANCER, "throat cancer chances treatable"]
+
     async def test_where_it_is_quite_another_both_are_and_what_they_find_is_one_list(self) -> None:
-        async with Talk(Reply.text("right throat")) as talk:
+        async with Talk(Reply.text("treatable all right")) as talk:
             await talk.ask(CANCER)
             heard = await talk.ask(TREATABLE)
-            assert sorted(talk.queries[1:]) == ["Is throat cancer treatable?", "right throat"]
-        assert [each.query for each in heard.rounds] == ["right throat", "Is throat cancer treatable?"]
+            assert sorted(talk.queries[1:]) == ["Is throat cancer treatable?", "treatable all right"]
+        assert [each.query for each in heard.rounds] == ["treatable all right", "Is throat cancer treatable?"]
         assert all(each.asked == TREATABLE and each.numbers for each in heard.rounds)
 
     async def test_the_conversation_is_quoted_in_one_message(self) -> None:
@@ -126,6 +138,23 @@ class TestByModel:
         assert f"Q: {CANCER}" in message["content"]
         assert asked.body["temperature"] == 0
 
+    async def test_a_model_that_takes_no_temperature_is_asked_without(self) -> None:
+        words = (
+            "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) is supported."
+        )
+        error = {"message": words, "type": "invalid_request_error", "param": "temperature", "code": "unsupported_value"}
+
+        def reasoning(asked: Asked) -> Reply:
+            if "temperature" in asked.body:
+                return Reply.body({"error": error}, status=400)
+            return Reply.text("throat cancer chances treatable" if asks_for_a_query(asked) else "All right.")
+
+        async with Talk() as talk:
+            talk.model.otherwise = reasoning
+            await talk.ask(CANCER)
+            await talk.ask(TREATABLE)
+            assert talk.queries == [CANCER, "throat cancer chances treatable"]
+
     @pytest.mark.parametrize(
         "reply",
         [
@@ -134,8 +163,13 @@ class TestByModel:
             Reply.text("throat cancer " * 100),
             Reply.text("<think>They ask about cancer"),
             Reply(status=500),
+            Reply.text("It is treatable."),
+            Reply.text("All right: throat cancer"),
         ],
-        ids=["an answer", "nothing", "too long", "a thought without end", "an error"],
+        ids=[
+            *("an answer", "nothing", "too long", "a thought without end", "an error"),
+            *("the question again", "what was said before again"),
+        ],
     )
     async def test_what_is_no_query_is_not_searched_for(self, reply: Reply) -> None:
         assert await searched(CANCER, TREATABLE, query=reply) == [CANCER, "Is throat cancer treatable?"]

@@ -11,6 +11,14 @@ def asked(*questions: str) -> list[Exchange]:
     return [Exchange(question) for question in questions]
 
 
+def understood(*questions: str) -> list[str]:
+    """Return what later questions mean where earlier ones are remembered as they were understood."""
+    before: list[Exchange] = []
+    for question in questions:
+        before.append(Exchange(resolve(question, before).query))
+    return [each.question for each in before[1:]]
+
+
 @pytest.mark.parametrize(
     ("before", "question", "query"),
     [
@@ -97,6 +105,87 @@ def test_the_topic_changes_in_the_middle() -> None:
     before = asked("What is throat cancer?", "Is it treatable?", "Tell me about lung cancer.")
     resolved = resolve("What are its symptoms?", before)
     assert (resolved.query, resolved.carried) == ("What are lung cancer's symptoms?", ("lung cancer",))
+
+
+@pytest.mark.parametrize(
+    ("questions", "queries"),
+    [
+        (
+            (
+                "How tall is Larkfield Lighthouse?",
+                "Who designed it?",
+                "Why did it close to visitors?",
+                "And how much does a ticket cost?",
+            ),
+            [
+                "Who designed Larkfield Lighthouse?",
+                "Why did Larkfield Lighthouse close to visitors?",
+                "And how much does a ticket cost, Larkfield Lighthouse?",
+            ],
+        ),
+        (
+            ("Who directed Parasite?", "How many Oscars did it win?", "Where was it filmed?"),
+            ["How many Oscars did Parasite win?", "Where was Parasite filmed?"],
+        ),
+        (
+            ("How deep is Lake Tahoe?", "Does it freeze in winter?", "Who owns the shore?"),
+            ["Does Lake Tahoe freeze in winter?", "Who owns the shore of Lake Tahoe?"],
+        ),
+        (
+            ("What are the opening hours of the Rijksmuseum?", "How much are tickets?"),
+            ["How much are tickets of the Rijksmuseum?"],
+        ),
+        (("How hot is the surface of the sun?", "And the core?"), ["How hot is the core of the sun?"]),
+        (
+            ("What is the tallest mountain in Africa?", "Has anyone skied down it?", "And in Europe?"),
+            [
+                "Has anyone skied down the tallest mountain in Africa?",
+                "Has anyone skied down the tallest mountain in Europe?",
+            ],
+        ),
+        (
+            ("symptoms of vitamin D deficiency", "How is it diagnosed?", "Which foods help?"),
+            ["How is vitamin D deficiency diagnosed?", "Which foods help, vitamin D deficiency?"],
+        ),
+        (("Can I bring a laptop on a plane?", "And a power bank?"), ["Can I bring a power bank on a plane?"]),
+        (
+            ("Who painted The Night Watch?", "When did he paint it?", "Where can I see it?"),
+            ["When did he paint the Night Watch?", "Where can I see the Night Watch?"],
+        ),
+    ],
+)
+def test_what_was_asked_of_a_thing_is_not_carried_along(questions: tuple[str, ...], queries: list[str]) -> None:
+    assert understood(*questions) == queries
+    assert [resolve(questions[at], asked(*questions[:at])).query for at in range(1, len(questions))] == queries
+
+
+@pytest.mark.parametrize(
+    ("before", "query"),
+    [
+        ("How hot is the sun?", "How hot is the sun?"),
+        ("What is the sun?", "How hot is the sun?"),
+        ("Tell me about Dubai", "How hot is Dubai?"),
+        ("What are sun spots?", "How hot are sun spots?"),
+    ],
+)
+def test_how_hot_is_asked_of_the_thing(before: str, query: str) -> None:
+    assert resolve("How hot?", asked(before)).query == query
+
+
+def test_two_diseases_of_one_kind() -> None:
+    before = asked("Is lung cancer treatable?", "And throat cancer?")
+    assert resolve("And throat cancer?", before[:1]).query == "Is throat cancer treatable?"
+    assert resolve("What are the symptoms?", before).query == "What are the symptoms of throat cancer?"
+
+
+@pytest.mark.parametrize(
+    "said", ["thanks", "ok", "Ok thank you so much", "great, that helps", "Thanks for your help!", "alright, bye"]
+)
+def test_thanks_ask_nothing(said: str) -> None:
+    for before in (asked("What is throat cancer?"), []):
+        resolved = resolve(said, before)
+        assert (resolved.query, resolved.changed, resolved.leans, resolved.asks) == (said, False, False, False)
+    assert resolve("Is it treatable?", asked("What is throat cancer?")).asks
 
 
 def test_thanks_in_the_middle_change_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,6 +20,7 @@ from qiusuo.chat.followups.chinese_words import (
     words_of,
 )
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
+from qiusuo.chat.followups.lexicon import is_made_of
 from qiusuo.chat.followups.model import Resolved
 
 _EDGE: Final = " \t\n,，。.!！?？;；:：、~…"
@@ -27,6 +29,8 @@ _PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟"
 _OPENING: Final = one_of("opener")
 _ONLY_OPENING: Final = one_of("only_opens")
 _CORRECTION: Final = one_of("correction")
+_COURTESY: Final = LEXICON["courtesy"] | frozenset(_PARTICLES)
+_LONGEST_COURTESY: Final = max(map(len, LEXICON["courtesy"]))
 _PERSON_ASPECTS: Final = tuple(LEXICON["person_aspect"])
 _COMPARING: Final = ("和", "跟", "与", "比", "相比", "同")
 _COMPARED: Final = ("比", "区别", "差别", "不同", "哪个", "谁更", "一样", "关系")
@@ -34,6 +38,26 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN_EDGE: Final = re.compile("[A-Za-z0-9]")
 # With more characters of its own than this a question names what it is about.
 _FEW_CHARACTERS: Final = 2
+# What may be done, must be done or is not done is mostly asked of something that was named: 可以带宠物进去吗.
+_MODALS: Final = (
+    "可以",
+    "能不能",
+    "能",
+    "会不会",
+    "会",
+    "要不要",
+    "要",
+    "需要",
+    "需不需要",
+    "有没有",
+    "有",
+    "不",
+    "没",
+    "为什么不",
+)
+_FEW_AFTER_A_MODAL: Final = 4
+# Of which there is so and so much is an attribute, whatever it is called: 库容是多少. What costs so much is a thing.
+_AMOUNT: Final = re.compile("(?:那|那么)?[\u3400-\u9fff]{2,3}[是有]?(?:多少(?!钱)|百分之几)[\u3400-\u9fff]?")
 _SHORTEST_NAME: Final = 2
 _LONGEST_NAME: Final = 6
 _LONGEST_HEARD: Final = 12
@@ -50,14 +74,20 @@ class Question:
     """A question, taken apart."""
 
     text: str
+    known: Sequence[str] = ()  # what the conversation was about: names, though no table has them
     bare: str = field(init=False)
     words: list[Word] = field(init=False)
     things: list[Thing] = field(init=False)
 
     def __post_init__(self) -> None:
         self.bare = self.text.strip(_EDGE)
-        self.words = words_of(self.text)
+        self.words = words_of(self.text, self.known)
         self.things = things_of(self.words, self.text)
+
+    def is_courtesy(self) -> bool:
+        """Tell whether nothing but thanks and greetings was said, however many: 好的谢谢你."""
+        said = _MARKS.sub("", self.bare.lower()).removeprefix("那")
+        return is_made_of(said, _COURTESY, between="", longest=_LONGEST_COURTESY)
 
     def says(self, kind: str) -> bool:
         """Tell whether the whole question is a phrase of a kind, or several of them."""
@@ -111,7 +141,7 @@ def _is_hard(question: Question, thing: Thing) -> bool:
 
 def leaning(question: Question, talk: Conversation) -> Leaning:
     """Tell how a question leans on the conversation before it."""
-    if question.says("courtesy"):
+    if question.is_courtesy():
         return Leaning.COURTESY
     if not talk.asked:
         return Leaning.ALONE
@@ -152,15 +182,32 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     known = talk.things[-1].stems if talk.things else frozenset()
     if any(thing.stems & known for thing in question.things):
         return False
-    if question.has("inside"):
+    if question.has("inside") or _lacks_subject(question):
         return True
-    if question.has("title", "name", "latin") or question.introduces():
+    if question.has("title", "name", "known", "latin") or question.introduces():
         return False
     if _without_opener(question.bare) != question.bare:
         return True
+    if question.words[0].kind == "predicate":  # 支持无线充电的手机有哪些
+        return False
     first = question.things[0] if question.things else None
     begins = first is not None and first.first == 0 and len(first.full) > 1 and question.words[0].kind in HARD
-    return not begins and question.own_characters() <= _FEW_CHARACTERS
+    few = _FEW_AFTER_A_MODAL if question.bare.startswith(_MODALS) else _FEW_CHARACTERS
+    return not begins and question.own_characters() <= few
+
+
+def _lacks_subject(question: Question) -> bool:
+    """Tell whether a question begins with what something does or has: 支持无线充电吗, 流经哪些城市."""
+    first = question.words[0]
+    if question.has("title", "name", "known") or "的" in question.bare:
+        return False
+    group = next((name for name in LEXICON["group"] if question.bare.startswith(name)), "")
+    if group and question.bare[len(group) :].startswith(_MODALS):  # 学生有优惠吗
+        return question.own_characters() <= len(group) + _FEW_CHARACTERS
+    if _AMOUNT.fullmatch(question.bare):
+        return True
+    also = len(question.words) > 1 and question.words[1].text == "也"  # 电动车也要买吗
+    return also or first.kind == "predicate"
 
 
 def _article_without_law(question: Question) -> bool:
@@ -176,7 +223,7 @@ def _first_half_is_missing(question: Question) -> bool:
 
 def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
     """Return how a question leans and what it means by itself; the conversation goes on with it."""
-    question = Question(text)
+    question = Question(text, _known(talk))
     how = leaning(question, talk)
     resolved = Resolved(text)
     if how is Leaning.MORE:
@@ -191,10 +238,15 @@ def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
         if how is not Leaning.MORE:
             talk.ask(resolved.query)
         subject = question.subject()
-        if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
+        mere_aspect = how is Leaning.INSTEAD and subject is not None and not _is_hard(question, subject)  # 票价呢
+        if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD} and not mere_aspect:
             subject = replace(subject, person=any(word.text in _WHO_IS for word in question.words))
             talk.introduce(subject, instead=how is Leaning.INSTEAD)
     return how, resolved
+
+
+def _known(talk: Conversation) -> list[str]:
+    return [thing.text for thing in talk.things if len(thing.text) >= _SHORTEST_NAME]
 
 
 def _more(question: Question, talk: Conversation) -> Resolved:
@@ -276,6 +328,7 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     old = _like(fresh, last)
     if old:
         return _exchanged(last, old.start, old.end, new)
+    last = Question(asked, _known(talk))
     subject = last.subject()
     if subject is None or new in LEXICON["group"]:
         return Resolved(_join(new, asked), changed=True, carried=about)
@@ -297,7 +350,7 @@ def _like(fresh: Question, last: Question) -> Word | None:
     """Return the word of the last question that is of the same kind: an article, a time, a well-known name."""
     for kind in ("article", "time", "name"):
         old = next((word for word in last.words if word.kind == kind), None)
-        if old and fresh.has(kind):
+        if old and fresh.has(kind) and (kind != "name" or len(fresh.words) == 1):  # 北极 is only part of 北极熊
             return old
     latin = [word for word in last.words if word.kind == "latin"]
     new = next((word for word in fresh.words if word.kind == "latin"), None)

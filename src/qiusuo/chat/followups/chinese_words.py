@@ -27,6 +27,7 @@ _ORDER: Final = (
     "light",
     "aspect",
     "doing",
+    "predicate",
     "class_noun",
 )
 # A class of one character (书, 法, 病) is the end of many a name and tells nothing by itself.
@@ -51,10 +52,11 @@ _FIXED: Final = re.compile(
 _PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟的了"
 # They stand before a name, never at its beginning.
 _NEVER_FIRST: Final = "你我您的了着过一个下到也在吃喝看听玩用"
+_MEASURED: Final = re.compile("[有是]?(?:多[少长大高远重久深宽厚快]|几)|是谁[?？]?$")
 _FIXED_HAN: Final = "第这那這该此"
 _CUTS: Final = "是有把被给让吗呢吧啊呀嘛啦"
-HARD: Final = frozenset({"content", "name", "title", "latin", "article"})
-SOFT: Final = frozenset({"aspect", "doing", "class_noun"})
+HARD: Final = frozenset({"content", "known", "name", "title", "latin", "article"})
+SOFT: Final = frozenset({"aspect", "doing", "predicate", "class_noun"})
 NOUNS: Final = HARD | SOFT
 POINTERS: Final = frozenset({"person", "thing", "place_pointer"})
 
@@ -77,9 +79,13 @@ class Word:
         return self.start + len(self.text)
 
 
-def words_of(text: str) -> list[Word]:
-    """Cut a question into words: the longest known one at each place, and what is left between them."""
-    names = chinese_names(text)
+def words_of(text: str, known: Sequence[str] = ()) -> list[Word]:
+    """Cut a question into words: the longest one of a table at each place, and what is left between them.
+
+    ``known`` are things that the conversation was about.
+    """
+    names = dict.fromkeys(sorted((name for name in known if name in text), key=len, reverse=True), "known")
+    names |= dict.fromkeys((name for name in chinese_names(text) if name not in names), "name")
     found: list[Word] = []
     at = unknown = 0
     while at < len(text):
@@ -97,16 +103,17 @@ def words_of(text: str) -> list[Word]:
 
 
 def _word_at(text: str, at: int, names: dict[str, str]) -> Word | None:
+    """Return the word at a place, or None; ``names`` with their kinds."""
     character = text[at]
+    name = next((Word(name, at, kind) for name, kind in names.items() if text.startswith(name, at)), None)
+    if name and name.kind == "known":
+        return name
     known = _known_at(text, at)
     if known and known.kind in {"not_pointing", "time"}:
         return known
     if (character in _FIXED_HAN or not "\u3400" <= character <= "\u9fff") and (match := _FIXED.match(text, at)):
         return Word(match[0], at, str(match.lastgroup))
-    for name in names:
-        if text.startswith(name, at):
-            return Word(name, at, "name")
-    return known
+    return name or known
 
 
 def _known_at(text: str, at: int) -> Word | None:
@@ -120,8 +127,16 @@ def _known_at(text: str, at: int) -> Word | None:
 def things_of(words: Sequence[Word], text: str) -> list[Thing]:
     """Return what a question names, in its order."""
     introduced = {word.end for word in words if word.text in LEXICON["introducing"]}
-    things = (_trimmed(piece, text, introduced=piece[0].start in introduced) for piece in _pieces(words))
+    things = (
+        _trimmed(piece, text, introduced=piece[0].start in introduced, measured=_is_measured(text[piece[-1].end :]))
+        for piece in _pieces(words)
+    )
     return [thing for thing in things if thing]
+
+
+def _is_measured(rest: str) -> bool:
+    """Tell whether the rest of a question asks how much of it there is, or who it is: 云岭大桥的主跨有多长."""
+    return _MEASURED.match(rest) is not None
 
 
 def _pieces(words: Sequence[Word]) -> Iterator[list[Word]]:
@@ -138,7 +153,7 @@ def _pieces(words: Sequence[Word]) -> Iterator[list[Word]]:
         yield piece
 
 
-def _trimmed(piece: list[Word], text: str, *, introduced: bool) -> Thing | None:
+def _trimmed(piece: list[Word], text: str, *, introduced: bool, measured: bool) -> Thing | None:
     kept = [at for at, word in enumerate(piece) if word.kind in NOUNS]
     if not kept:
         return None
@@ -152,16 +167,31 @@ def _trimmed(piece: list[Word], text: str, *, introduced: bool) -> Thing | None:
         and piece[last + 1].text not in _PARTICLES
     ):
         last += 1  # 芸和 is a name, though 和 mostly joins two
-    piece = piece[first : last + 1]
-    owner = list(piece)
-    while owner and (owner[-1].kind == "aspect" or owner[-1].text == "的"):
-        owner.pop()
+    says = next((at for at in range(first + 1, last + 1) if piece[at].kind == "predicate"), last + 1)
+    piece = piece[first:says]
+    owner = _owner(piece, measured=measured)
     if not any(word.kind in HARD for word in owner):
         owner = piece
-    start, end = piece[0].start, piece[-1].end
+    # How long it is was asked and answered; somebody who is asked for goes on to be asked about.
+    answered = (measured or piece[0].kind == "known") and piece[-1].text not in LEXICON["person_aspect"]
+    start, end = piece[0].start, (owner if answered else piece)[-1].end
     text_of_owner = text[start : owner[-1].end]
     named = any(word.kind in HARD and word.kind != "content" for word in piece)
     return Thing(start, owner[-1].end, text_of_owner, pairs(text_of_owner), named=named, full=text[start:end])
+
+
+def _owner(piece: Sequence[Word], *, measured: bool) -> list[Word]:
+    """Return the part of a piece that something is asked of: 云岭大桥 of 云岭大桥的主跨, 白鹿原 of 白鹿原作者."""
+    owner = list(piece)
+    if owner[0].kind == "known":
+        end = next((at for at, word in enumerate(owner[1:], 1) if word.kind != "class_noun"), len(owner))
+        return owner[:end]
+    of = next((at for at, word in enumerate(owner) if word.text == "的"), 0) if measured else 0
+    if any(word.kind in HARD and len(word.text) > 1 for word in owner[:of]):
+        owner = owner[:of]
+    while owner and (owner[-1].kind == "aspect" or owner[-1].text == "的"):
+        owner.pop()
+    return owner
 
 
 def pairs(text: str) -> frozenset[str]:

@@ -27,6 +27,7 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN_IN_CHINESE: Final = re.compile(
     r"(?<=[\u3400-\u9fff])[A-Za-z][A-Za-z0-9 -]*|^[A-Za-z][A-Za-z0-9 -]*(?=[\u3400-\u9fff])"
 )
+_HOW_HOT: Final = 2
 _SENTENCE_END: Final = re.compile(r"\[|\n|[.!?](?=\s)")
 
 
@@ -43,10 +44,28 @@ def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
 def _go_on(question: Question, how: Leaning, resolved: Resolved, talk: Conversation) -> None:
     if how is not Leaning.MORE:
         talk.ask(resolved.query)
-    subject = question.subject()
+    subject = _known(question, talk) or question.subject()
     if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
-        subject = replace(subject, person=question.bare[0] in {"who", "who's"} and subject.whole_name)
+        if how is Leaning.INSTEAD:
+            subject = _as_asked(subject, resolved.query)
+        subject = replace(subject, person=_asks_who_it_is(question) and subject.whole_name)
         talk.introduce(subject, instead=how is Leaning.INSTEAD)
+
+
+def _asks_who_it_is(question: Question) -> bool:
+    """Tell whether somebody is asked for by name: not in "Who painted The Night Watch?"."""
+    return question.bare[0] in {"who", "who's"} and question.opens_with("what_is") > 0
+
+
+def _as_asked(thing: Thing, query: str) -> Thing:
+    """Return a thing as the query has it: "the core" was asked for, the core of the sun is meant."""
+    return next((whole for whole in Question(query).things if thing.stems < whole.stems), thing)
+
+
+def _known(question: Question, talk: Conversation) -> Thing | None:
+    """Return the name that the conversation was about already: "Oscars" are asked for, "Parasite" stays the thing."""
+    named = [thing.stems for thing in question.things]
+    return next((thing for thing in reversed(talk.things) if thing.named and thing.stems in named), None)
 
 
 def _resolved(question: Question, how: Leaning, talk: Conversation) -> Resolved:
@@ -107,7 +126,17 @@ def put_instead(last: Question, thing: Thing, new: str) -> Resolved:
     subject = last.subject()
     if subject is None:
         return Resolved(_with_added(last.text, new), changed=True)
-    return _exchanged(last, _replaced(thing, last, subject), new)
+    places = _replaced(thing, last, subject)
+    if thing.article == "the" and not thing.named:
+        places = _head_of(last, places)
+    return _exchanged(last, places, new)
+
+
+def _head_of(last: Question, places: tuple[int, int]) -> tuple[int, int]:
+    """Return the part of a thing that another part takes the place of: the surface of the sun, the core."""
+    first, end = places
+    of = next((at for at in range(first + 1, end) if last.words[at].low == "of"), None)
+    return (first, of - 1) if of else places
 
 
 def _replaced(new: Thing, last: Question, subject: Thing) -> tuple[int, int]:
@@ -127,9 +156,16 @@ def _replaced(new: Thing, last: Question, subject: Thing) -> tuple[int, int]:
                 end += 1 if end + 1 in names else 2
             return names[0], end
     same_head = (thing for thing in last.things if stem(thing.text.split()[-1].lower()) in new.stems)
-    alike = (thing for thing in reversed(last.things) if thing.named == new.named)
-    old = next(same_head, None) or next(alike, subject)
+    alike = [thing for thing in reversed(last.things) if thing.named == new.named]
+    objects = (thing for thing in alike if not _is_circumstance(last, thing))  # a laptop on a plane, a power bank
+    old = next(same_head, None) or next(objects, None) or next(iter(alike), subject)
     return old.first, old.last
+
+
+def _is_circumstance(question: Question, thing: Thing) -> bool:
+    """Tell whether a thing only says where, when or with what."""
+    before = thing.first - (2 if thing.article else 1)
+    return before > 0 and question.words[before].low in PREPOSITIONS
 
 
 def _exchanged(last: Question, places: tuple[int, int], new: str) -> Resolved:
@@ -194,21 +230,29 @@ def _two_compared(question: Question, talk: Conversation) -> str:
     return ""
 
 
+def _pronouns(question: Question, talk: Conversation) -> Iterator[tuple[int, Thing]]:
+    """Yield the first pronoun of each kind with what it means, each thing once."""
+    pointers = [(at, POINTERS[question.words[at].low]) for at in pointers_in(question)]
+    done: set[str] = set()
+    for at, kind in pointers:
+        meant = _meant_by(question.words[at].low, talk)
+        nobody = kind == "pronoun_person" and meant in talk.things and not meant.person
+        if nobody and any(other == "pronoun_thing" for _, other in pointers):
+            continue  # When did he paint it? The painting is known, he is not.
+        named = any(meant.stems <= thing.stems for thing in question.things)
+        if kind not in done and meant.text not in done and not named:
+            done |= {kind, meant.text}
+            yield at, meant
+
+
 def _pointing(question: Question, talk: Conversation) -> Resolved:
     """Put the topic in the place of the first pronoun of each kind."""
     pieces: list[str] = []
     carried: list[str] = []
     end = 0
-    done: set[str] = set()
     words = question.words
-    for at in pointers_in(question):
+    for at, meant in _pronouns(question, talk):
         pointer = words[at]
-        meant = _meant_by(pointer.low, talk)
-        if POINTERS[pointer.low] in done or meant.text in carried:
-            continue
-        if any(meant.stems <= thing.stems for thing in question.things):
-            continue
-        done.add(POINTERS[pointer.low])
         carried.append(meant.text)
         stop = pointer.end
         text = meant.text if POINTERS[pointer.low] == "pronoun_one" else f"{meant.article} {meant.text}".lstrip()
@@ -237,15 +281,22 @@ def _ellipsis(question: Question, talk: Conversation) -> Resolved:
         thing, known = short
         query = text[: words[thing.first].start] + known.text + text[words[thing.last].end :]
         return Resolved(query, changed=True, carried=(known.text,))
-    about = talk.things[-1].text
+    thing = talk.things[-1]
+    about = thing.text
     spoken = [word for word in words if word.kind != "mark"]
     if question.opens_with("versus"):
         return Resolved(f"{about} {text}", changed=True, carried=(about,))
+    if len(spoken) == _HOW_HOT and spoken[0].low == "how" and spoken[1].kind in {"quality", "frame"}:
+        be = "are" if thing.plural else "is"
+        query = f"{text[: spoken[1].end]} {be} {thing.article or ''} {about}{text[spoken[1].end :]}"
+        return Resolved(" ".join(query.split()), changed=True, carried=(about,))
     if spoken and all(word.kind == "time" for word in spoken):
         return Resolved(_with_added(talk.asked, text.rstrip("?.! ")), changed=True, carried=(about,))
-    if spoken and spoken[-1].kind == "aspect" and not question.things:
+    does = {"do", "does", "did"} & set(question.bare)  # there "cost" is what a ticket does
+    if spoken and spoken[-1].kind == "aspect" and not question.things and not does:
         end = spoken[-1].end
-        return Resolved(f"{text[:end]} of {about}{text[end:]}", changed=True, carried=(about,))
+        the = "the " if thing.article == "the" else ""
+        return Resolved(f"{text[:end]} of {the}{about}{text[end:]}", changed=True, carried=(about,))
     return Resolved(_with_added(text, about), changed=True, carried=(about,))
 
 

@@ -16,6 +16,7 @@ from qiusuo.chat.followups.english_words import (
     things_of,
     words_of,
 )
+from qiusuo.chat.followups.lexicon import is_made_of
 
 QUESTION_WORDS: Final = frozenset({"what", "who", "whom", "whose", "which", "when", "where", "why", "how"})
 _BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "will"})
@@ -38,6 +39,9 @@ _LONGEST_CIRCUMSTANCE: Final = 5
 _LONGEST_OPENING: Final = 6
 # With more words of its own a question has a subject, even if it names nobody.
 _FEW_WORDS: Final = 1
+# Can I use whole wheat flour? Do I need an appointment? One more is allowed where somebody asks what to do.
+_MAY: Final = frozenset({"can", "could", "do", "should", "will", "must", "may", "am"})
+_ME: Final = (["i"], ["we"], ["you"])
 
 
 @dataclass
@@ -61,6 +65,10 @@ class Question:
         marked = " ".join("," if word.kind == "mark" else word.low for word in self.words)
         parts = [part.strip() for part in marked.split(",") if part.strip()]
         return bool(parts) and all(part in LEXICON[kind] for part in parts)
+
+    def is_courtesy(self) -> bool:
+        """Tell whether nothing but thanks and greetings was said, however many: ok great, thank you so much."""
+        return is_made_of(self.bare, LEXICON["courtesy"], between=" ", longest=_LONGEST_OPENING)
 
     def opens_with(self, kind: str) -> int:
         """Return how many words of the beginning are a phrase of a kind."""
@@ -95,7 +103,7 @@ class Question:
 
 def leaning(question: Question, talk: Conversation) -> Leaning:
     """Tell how a question leans on the conversation before it."""
-    if question.says("courtesy"):
+    if question.is_courtesy():
         return Leaning.COURTESY
     if not talk.asked:
         return Leaning.ALONE
@@ -188,7 +196,8 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     if any(_is_definite(question, thing) for thing in question.things):
         return True
     # A single word that asks nothing is a new search.
-    return question.asks() and not _introduces(question) and own <= _FEW_WORDS
+    few = _FEW_WORDS + (question.bare[0] in _MAY and question.bare[1:2] in _ME)
+    return question.asks() and not _introduces(question) and own <= few
 
 
 def _introduces(question: Question) -> bool:

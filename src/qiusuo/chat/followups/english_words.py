@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qiusuo.chat.followups.conversation import Thing
@@ -21,6 +21,27 @@ ARTICLES: Final = frozenset({"the", "a", "an"})
 _DETERMINERS: Final = frozenset({"a", "an", "the", "some", "any"})
 _KEEPS_QUALITY: Final = frozenset({"of", "about", "is", "was", "a", "an"})
 _ADJECTIVE: Final = re.compile(r"(?:al|ary|ic|ive|ous|ful|able|ible|ish|ese|ean|ian)$")
+_AUXILIARY: Final = frozenset(
+    {
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "will",
+        "would",
+        "should",
+        "may",
+        "might",
+        "must",
+        "don't",
+        "doesn't",
+        "didn't",
+    }
+)
+_SUBJECTS: Final = frozenset({"it", "they", "he", "she", "i", "you", "we"})
+_BE: Final = frozenset({"is", "are", "was", "were", "be", "been"})
+_SHORTEST_PAST: Final = 5
 SOFT: Final = frozenset({"aspect", "quality"})
 HARD: Final = frozenset({"content", "name"})
 NOUNS: Final = HARD | SOFT
@@ -47,7 +68,28 @@ def words_of(text: str) -> list[Word]:
         kind = "mark" if word in _ENDS or word == "," else _kind(word, low, opening=opening)
         found.append(Word(word, low, match.start(), match.end(), kind))
         opening = word in _ENDS
-    return found
+    return [replace(word, kind="verb") if _is_verb(found, at) else word for at, word in enumerate(found)]
+
+
+def _is_verb(words: Sequence[Word], at: int) -> bool:
+    """Tell by its place that a word which no table has is a verb: who designed it, does it freeze, was Rome sacked."""
+    if words[at].kind != "content" or not at:
+        return False
+    before = at - 1
+    while before and words[before].kind in {"frame", "time"}:
+        before -= 1
+    if words[before].low == "who" or (
+        before and words[before].low in _SUBJECTS and words[before - 1].low in _AUXILIARY
+    ):
+        return True
+    after = words[at + 1].kind if at + 1 < len(words) else "mark"
+    if words[at].low.endswith("ed") and len(words[at].low) > _SHORTEST_PAST:
+        passive = any(word.low in _BE for word in words[:at])  # How is vitamin D deficiency diagnosed?
+        return after == "name" or (after not in NOUNS and (passive or words[at - 1].kind == "name"))
+    while before and words[before].kind == "name":
+        before -= 1
+    # Does Lake Tahoe freeze in winter?
+    return before < at - 1 and words[before].low in _AUXILIARY and after not in NOUNS
 
 
 def _kind(word: str, low: str, *, opening: bool) -> str:
@@ -92,14 +134,19 @@ def _glues(words: Sequence[Word], first: int, at: int) -> bool:
         return low != "the" or words[at - 1].low in _INSIDE_NAMES
     if low == "the":
         return words[at - 1].low in _INSIDE_NAMES and at - 1 > first
-    return low == "of" and left.kind == "content"
+    return low == "of" and left.kind == "content" and right.kind != "name"
 
 
 def _trimmed(words: Sequence[Word], first: int, last: int, text: str) -> Thing | None:
     before = words[first - 1].low if first else ""
     keeps_quality = before in _KEEPS_QUALITY
     while first <= last and words[first].kind in SOFT:
-        if words[first].kind == "quality" and keeps_quality and any(w.kind in HARD for w in words[first : last + 1]):
+        selects = before == "the" and words[first].low.endswith("est")  # the tallest mountain
+        if (
+            words[first].kind == "quality"
+            and (keeps_quality or selects)
+            and any(w.kind in HARD for w in words[first : last + 1])
+        ):
             break
         first += 1
     while first <= last and (words[last].kind == "quality" or words[last].kind == "stop"):
@@ -114,10 +161,10 @@ def _trimmed(words: Sequence[Word], first: int, last: int, text: str) -> Thing |
 def thing_from(words: Sequence[Word], first: int, last: int, text: str) -> Thing:
     """Return a stretch of words as one thing."""
     inside = words[first : last + 1]
-    spelled = text[inside[0].start : inside[-1].end]
-    stems = frozenset(stem(word.low) for word in inside if word.kind != "stop")
-    final = inside[-1].low
-    plural = (final.endswith("s") and not final.endswith(("ss", "'s", "is", "us"))) or " and " in spelled
+    spelled = text[inside[0].start : inside[-1].end].removesuffix("'s").removesuffix("’s")
+    stems = frozenset(stem(word.low.removesuffix("'s")) for word in inside if word.kind != "stop")
+    final = inside[-1].low.removesuffix("'s")
+    plural = (final.endswith("s") and not final.endswith(("ss", "is", "us"))) or " and " in spelled
     names = [word.kind == "name" for word in inside]
     article = words[first - 1].low if first and words[first - 1].low in ARTICLES else ""
     return Thing(first, last, spelled, stems, named=any(names), whole_name=all(names), plural=plural, article=article)

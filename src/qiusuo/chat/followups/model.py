@@ -22,9 +22,11 @@ class Resolved:
         changed: whether the query is another than the question.
         carried: what was taken from the conversation.
         leans: whether the question cannot be understood without what was said before, be it resolved or not.
+        asks: whether anything is asked; thanks and greetings ask nothing.
     """
 
     query: str
     changed: bool = False
     carried: tuple[str, ...] = ()
     leans: bool = False
+    asks: bool = True

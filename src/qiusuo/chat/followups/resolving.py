@@ -24,7 +24,11 @@ _CHARACTERS_OF_AN_ANSWER: Final = 200
 def resolve(question: str, before: Sequence[Exchange]) -> Resolved:
     """Return the query that a question stands for, after what was said before."""
     leaning, resolved = _understand(question, before)
-    return replace(resolved, leans=leaning not in {Leaning.ALONE, Leaning.COURTESY})
+    return replace(
+        resolved,
+        leans=leaning not in {Leaning.ALONE, Leaning.COURTESY},
+        asks=leaning is not Leaning.COURTESY,
+    )
 
 
 def leans_on_what_was_said(question: str, before: Sequence[Exchange]) -> bool:
@@ -33,7 +37,7 @@ def leans_on_what_was_said(question: str, before: Sequence[Exchange]) -> bool:
 
 
 def _understand(question: str, before: Sequence[Exchange]) -> tuple[Leaning, Resolved]:
-    if not before or len(question) > _LONGEST_FOLLOW_UP or not _WORD.search(question):
+    if len(question) > _LONGEST_FOLLOW_UP or not _WORD.search(question):
         return Leaning.ALONE, Resolved(question)
     talk = Conversation()
     for exchange in _read(before):
