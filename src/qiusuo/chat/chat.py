@@ -7,6 +7,7 @@ import importlib
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from typing import Final
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -18,6 +19,7 @@ from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
 from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.questions import is_task, question_in
 from qiusuo.chat.sessions.session import Memory, Mode, now
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.chat_turn import chat_turn
@@ -139,6 +141,8 @@ class Chat:
             raise InvalidQuery(Fact("turn.no_question"))
         if len(ask.question) > MAX_QUESTION:
             raise InvalidQuery(Fact("turn.question_too_long", limit=MAX_QUESTION))
+        if is_task(ask.question):
+            ask = replace(ask, settings=replace(ask.settings, mode=Mode.CHAT, search=False))
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
         labels[NATIVE] = self.model.info.label
@@ -146,7 +150,7 @@ class Chat:
         agent = ask.settings.mode is Mode.AGENT
         memory = memory if memory is not None else Memory()
         query, leans = self._query(ask, memory)
-        recognised = plugins.recognise(query) if agent or ask.settings.search else None
+        recognised = plugins.recognise(query) if query and (agent or ask.settings.search) else None
         context = Context(
             ask,
             memory,
@@ -155,7 +159,7 @@ class Chat:
             self.model,
             self.settings,
             self._reader,
-            Material(query, Language(language), recognised),
+            Material(query or ask.question[:MAX_QUERY_CHARS], Language(language), recognised),
             self._clock,
             query,
             leans,
@@ -166,13 +170,14 @@ class Chat:
     def _query(self, ask: Ask, memory: Memory) -> tuple[str, bool]:
         """Return what to search for, and whether the question leans on what was said before.
 
-        It is what the reader wants, else the question as what was said explains it.
+        It is what the reader wants, else the question in the message as what was said explains it; nothing where a
+        long message has none that a rule finds.
         """
-        question, said = ask.question.strip(), list(memory.said.values())
+        question, said = question_in(ask.question), list(memory.said.values())
         if ask.query and ask.query.strip():
             return ask.query.strip()[:MAX_QUERY_CHARS], False
-        if not self.settings.followups:
-            return question[:MAX_QUERY_CHARS], False
+        if not self.settings.followups or not question:
+            return question, False
         meant = resolve(question, said)
         return meant.query[:MAX_QUERY_CHARS], meant.leans
 
@@ -188,7 +193,9 @@ class Chat:
                 # Stopped or broken off: what was said so far has been said.
                 said = [HumanMessage(ask.question), AIMessage(without_links(journal.record.answer))]
                 remember(context.memory, ask.id, said)
-            context.memory.note(ask.id, context.query, without_links(journal.record.answer))
+            context.memory.note(
+                ask.id, context.query or question_in(ask.question), without_links(journal.record.answer)
+            )
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask

@@ -12,12 +12,13 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.questions import is_short, question_in
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.context import Context, finish_of
 from qiusuo.chat.turns.history import estimate_tokens, remember
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
-from qiusuo.chat.turns.rewriting import differ_much, query_by_model
+from qiusuo.chat.turns.rewriting import differ_much, query_by_model, query_of_message
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem, SearchType
 from qiusuo.pipeline.merge import fuse
@@ -32,7 +33,19 @@ _TOOL: Final = "web_search"
 
 async def chat_turn(context: Context) -> None:
     """Answer one question in chat mode."""
-    await answer_from(context, await search_for(context) if context.ask.settings.search else None)
+    searches = context.ask.settings.search and await _knows_what_to_search_for(context)
+    await answer_from(context, await search_for(context) if searches else None)
+
+
+async def _knows_what_to_search_for(context: Context) -> bool:
+    """Tell whether there is a query; where no rule finds one in a long message, the model may."""
+    if context.query:
+        return True
+    if context.model.info.kind != EXTRACTIVE:
+        context.query = await query_of_message(context.model, context.ask.question, context.language) or ""
+    if not context.query:
+        context.journal.notice(notice("no_question_found"))
+    return bool(context.query)
 
 
 class Found(NamedTuple):
@@ -71,7 +84,7 @@ async def _queries(context: Context) -> list[str]:
     """Return what to search for: where a question leans on others, the model's query too if it is quite another."""
     if not context.leans or context.found is not None or context.model.info.kind == EXTRACTIVE:
         return [context.query]
-    question, said = context.ask.question.strip(), list(context.memory.said.values())
+    question, said = question_in(context.ask.question), list(context.memory.said.values())
     by_model = await query_by_model(context.model, question, said, context.language)
     if by_model is None:
         return [context.query]
@@ -82,7 +95,8 @@ async def _queries(context: Context) -> list[str]:
 async def _search(context: Context, query: str) -> tuple[int, SearchResponse | SearchError]:
     """Make one search; return its round and what came of it."""
     ask, journal = context.ask, context.journal
-    number = journal.begin_round(_TOOL, query, asked=ask.question.strip())
+    asked = ask.question.strip()
+    number = journal.begin_round(_TOOL, query, asked=asked if is_short(asked) else "")
     journal.status(Stage.SEARCHING, query)
     kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL
     try:

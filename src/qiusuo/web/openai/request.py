@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from qiusuo.chat.questions import question_in
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import remember, without_links
@@ -187,7 +188,7 @@ def _memory(said: list[tuple[str, str]]) -> Memory:
         remember(memory, f"earlier-{number}", messages)
         question = "".join(message.text for message in messages if isinstance(message, HumanMessage))
         answers = (message.text for message in messages if isinstance(message, AIMessage))
-        memory.note(f"earlier-{number}", question, "\n\n".join(answers))
+        memory.note(f"earlier-{number}", question_in(question), "\n\n".join(answers))
     return memory
 
 
