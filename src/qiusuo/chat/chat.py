@@ -6,11 +6,11 @@ import asyncio
 import importlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolCall
 
 from qiusuo import plugins
 from qiusuo.chat.events import Done, Event, TurnRecord, TurnStarted, TurnState
@@ -65,6 +65,11 @@ class Turn:
     def memory(self) -> Memory:
         """What the conversation remembers; changed when the turn has ended."""
         return self._context.memory
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The calls that the client is to make before the turn goes on."""
+        return self._context.calls
 
     async def events(self) -> AsyncGenerator[Event]:
         """Answer, and tell what happens. Whoever stops listening stops the turn."""
@@ -201,6 +206,8 @@ class Chat:
         journal, ask = context.journal, context.ask
         if self.model.info.kind == EXTRACTIVE:
             journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
+            if ask.client.tools:
+                context.leave_out_client_tools()
         try:
             native = await self._native(context)
             if native is not None and await native_turn(context, native):
@@ -220,7 +227,7 @@ class Chat:
         """Return the model's own search where it is first in the order; else None."""
         settings = context.ask.settings
         first = (self.settings.provider_priority or (NATIVE,))[0]
-        if settings.mode is Mode.CHAT and not settings.search:
+        if (settings.mode is Mode.CHAT and not settings.search) or context.ask.client.any:
             return None
         own = self.settings.model_search
         if (settings.engine or first) != NATIVE or own == "off" or self.model.info.kind == EXTRACTIVE:

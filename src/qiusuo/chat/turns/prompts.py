@@ -115,6 +115,10 @@ _AGENT_RULES: Final = {
     ),
 }
 
+ONLY_JSON: Final = (
+    "The whole answer must be JSON in the form that is asked for: no Markdown, no citations, no other text."
+)
+
 _NO_RESULTS: Final = {
     CHINESE: "（联网搜索没有找到与此相关的信息。请基于自身知识回答，并说明没有找到来源。）",
     ENGLISH: "(The web search found nothing on this. Answer from your own knowledge and say that no source was found.)",

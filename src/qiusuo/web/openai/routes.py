@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from qiusuo.chat.chat import Turn
 from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
-from qiusuo.chat.models.tuned import tuned
+from qiusuo.chat.models.tuned import knows_json, tuned
 from qiusuo.chat.running import RunningTurn
 from qiusuo.chat.sessions.conversations import Conversations
 from qiusuo.errors import SearchError
@@ -26,10 +26,21 @@ from qiusuo.web.chat import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
-from qiusuo.web.openai.errors import ApiError, error_shape, language_for, stopping, turn_failed, unknown_model
-from qiusuo.web.openai.request import MODELS, THOUGHT_END, read_conversation
+from qiusuo.web.openai.earlier import THOUGHT_END
+from qiusuo.web.openai.errors import (
+    ApiError,
+    error_shape,
+    language_for,
+    stopping,
+    turn_failed,
+    unknown_model,
+    unsupported,
+)
+from qiusuo.web.openai.pending import Pending
+from qiusuo.web.openai.request import MODELS, read_conversation
 from qiusuo.web.openai.shape import PING, Completion, error_event, model_shape, models_shape
 from qiusuo.web.route import json_answer, user_of
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +65,7 @@ class OpenAiRoutes:
         self._conversations: Conversations = backend.parts["conversations"]
         self._ping_seconds = ping_seconds
         self._running: set[Following] = set()
+        self._pending = Pending()
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -95,7 +107,11 @@ class OpenAiRoutes:
             body, ask, memory = await asyncio.to_thread(read_conversation, raw, user)
         else:
             body, ask, memory = read_conversation(raw, user)
+        owner = owner_of(request)
+        ask = self._pending.resumed(owner, ask, memory)
         turn = tuned(self._conversations.chat, body.wishes).turn(ask, memory)
+        if ask.client.form and not await knows_json(self._conversations.chat.model):
+            raise unsupported(Fact("openai.no_json"), "response_format")
         completion = Completion(
             body.model,
             ask,
@@ -103,7 +119,7 @@ class OpenAiRoutes:
             references=body.references is not False,
             include_usage=bool(body.stream_options and body.stream_options.include_usage),
         )
-        following = self._follow(turn, owner_of(request))
+        following = self._follow(turn, owner)
         try:
             with HangUp(request.receive):
                 if not body.stream:
@@ -129,6 +145,7 @@ class OpenAiRoutes:
         def ended() -> None:
             self._running.discard(following)
             places.give_back(owner)
+            self._pending.keep(owner, turn)
 
         following.when_ended(ended)
         return following

@@ -22,14 +22,16 @@ from qiusuo.citations.checking.verdict import Support
 from qiusuo.citations.linking.references import LINK, escape_markdown
 from qiusuo.text import clean, truncate
 from qiusuo.urls import link_url
-from qiusuo.web.openai.request import MODELS, NOTICE_MARK
+from qiusuo.web.openai.earlier import NOTICE_MARK
+from qiusuo.web.openai.request import MODELS
+from qiusuo.web.openai.tools import call_shape
 from qiusuo.words import Fact
 
 DONE: Final = b"data: [DONE]\n\n"
 PING: Final = b": ping\n\n"
 
 _DAY: Final = len("2026-01-31")
-_FINISHES: Final = frozenset({"stop", "length", "content_filter"})
+_FINISHES: Final = frozenset({"stop", "length", "content_filter", "tool_calls"})
 _CLAIMS_QUOTED: Final = 3
 _CLAIM_CHARS: Final = 60
 # The day on which these models came to be; programs only want a number.
@@ -62,9 +64,10 @@ class Completion:
         tail = self._tail(done)
         message = {
             "role": "assistant",
-            "content": done.answer + tail,
+            "content": done.answer + tail or None,
             "refusal": None,
             "annotations": self._annotations(done.answer),
+            **self._calls(),
         }
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(done)}
         return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage(done), **self._found()}
@@ -82,6 +85,9 @@ class Completion:
         tail = self._tail(done)
         last = {"annotations": self._annotations(streamed)}
         chunks = [self.piece(tail)] if tail else []
+        if calls := self._calls():
+            numbered = [{"index": index, **call} for index, call in enumerate(calls["tool_calls"])]
+            chunks.append(self._chunk({"tool_calls": numbered}))
         chunks.append(self._chunk(last, _finish(done), **self._found()))
         if self.include_usage:
             head = self._head("chat.completion.chunk")
@@ -98,6 +104,8 @@ class Completion:
 
     def _tail(self, done: Done) -> str:
         """Return what stands below the answer: the references, what they do not bear out, and why a search failed."""
+        if self.ask.client.form or self.turn.calls:
+            return ""
         language = self.turn.language
         parts = [done.references] if self.references and done.references else []
         # Most programs show the text and nothing else; nobody shall take a number that its source does not have for
@@ -118,7 +126,8 @@ class Completion:
         Citations that were added after the text was out (the model had written none) are told of by their sentences.
         """
         record = self.turn.record
-        sources = {source["number"]: source for source in record.sources}
+        earlier = {reference.number: reference.to_dict() for reference in self.turn.memory.registry.sources}
+        sources = earlier | {source["number"]: source for source in record.sources}
         found = [
             _annotation(source, place.start(), place.end())
             for place in LINK.finditer(text)
@@ -133,6 +142,9 @@ class Completion:
                 position = start + len(added["sentence"])
                 found.append(_annotation(sources[added["number"]], start, position))
         return found
+
+    def _calls(self) -> dict[str, Any]:
+        return {"tool_calls": [call_shape(call) for call in self.turn.calls]} if self.turn.calls else {}
 
     def _found(self) -> dict[str, Any]:
         record = self.turn.record
