@@ -57,6 +57,7 @@ def test_every_endpoint_is_there(document: Any) -> None:
         ("GET", "/metrics"),
         ("GET", "/search"),
         ("POST", "/search"),
+        ("GET", "/config"),
         ("POST", "/tavily/search"),
         ("POST", "/tavily/extract"),
         ("POST", "/api/legal/regulations"),
