@@ -60,6 +60,16 @@ async def test_every_answer_says_whether_it_comes_from_the_cache() -> None:
             assert page.structured_content["cached"] is False
 
 
+async def test_numbers_run_on_in_a_session() -> None:
+    with page_site() as (site, reader), WebServer.over("tavily", extensions=[mcp_extension], reader=reader) as server:
+        for _ in range(2):  # another session begins anew
+            async with Client(f"{server.url}/mcp", mode="legacy") as client:
+                page = await client.call_tool("fetch_page", {"url": f"{site.url}/article"})
+                found = await client.call_tool("web_search", {"query": "x", "count": 2})
+            assert page.structured_content["number"] == 1
+            assert [row["number"] for row in found.structured_content["results"]] == [2, 3]
+
+
 async def test_a_failure_is_a_tool_error() -> None:
     with WebServer.over("tavily", extensions=[mcp_extension]) as server:
         server.world["tavily"].fault = Fault.SERVER_ERROR

@@ -71,7 +71,7 @@ def page_text(page: Page) -> str:
         facts.append(f"日期 Date: {neutral(page.published_at)}")
     if page.truncated:
         facts.append("（内容过长，已截断 / cut, the page is longer）")
-    return "\n".join([*facts, untrusted(_NUMBER.sub(r"(\1)", page.text))])
+    return "\n".join([*facts, untrusted(neutral_lines(page.text))])
 
 
 def language_for(arguments: Mapping[str, object]) -> Language:
@@ -104,6 +104,11 @@ def untrusted(text: str) -> str:
 def neutral(text: str) -> str:
     """Return text as one line in which nothing looks like a source number."""
     return _NUMBER.sub(r"(\1)", one_line(text))
+
+
+def neutral_lines(text: str) -> str:
+    """Return text of several lines in which nothing looks like a source number."""
+    return _NUMBER.sub(r"(\1)", text)
 
 
 def one_line(text: str) -> str:

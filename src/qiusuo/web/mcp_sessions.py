@@ -7,7 +7,7 @@ was not used for longest is ended, as its client would end it. That client opens
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Final
@@ -20,11 +20,13 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Message, Receive, Scope, Send
 
+from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.web.entrance.auth import bearer_token
 from qiusuo.web.errors import Refusal
 from qiusuo.web.openai.errors import refused
 from qiusuo.words import Fact
 
+NUMBERS: Final = "mcp_numbers"
 _SESSION: Final = MCP_SESSION_ID_HEADER.encode()
 _VERSION: Final = MCP_PROTOCOL_VERSION_HEADER.encode()
 
@@ -46,6 +48,7 @@ class _Session:
     user: str
     owner: AuthenticatedUser | None
     requests: int = 0
+    numbers: CitationRegistry = field(default_factory=CitationRegistry)
 
     @property
     def key(self) -> str:
@@ -86,6 +89,7 @@ class Sessions:
             await self._manager.handle_request(scope, receive, watched)
             return
         self._open.move_to_end(name)
+        scope["state"][NUMBERS] = session.numbers
         session.requests += 1
         try:
             await self._manager.handle_request(scope, receive, watched)

@@ -73,6 +73,13 @@ class CitationRegistry:
         """Give new sources larger numbers than this one."""
         self._last = max(self._last, number)
 
+    def forget(self) -> None:
+        """Forget all sources; their numbers are not given again."""
+        with self._lock:
+            self._sources.clear()
+            self._number_of.clear()
+            self._rounds.clear()
+
     @property
     def sources(self) -> tuple[Reference, ...]:
         """All sources by number."""
