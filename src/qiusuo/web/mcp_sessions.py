@@ -21,7 +21,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.types import Message, Receive, Scope, Send
 
 from qiusuo.citations.linking.registry import CitationRegistry
-from qiusuo.web.entrance.auth import bearer_token
+from qiusuo.web.entrance.auth import token_of
 from qiusuo.web.errors import Refusal
 from qiusuo.web.openai.errors import refused
 from qiusuo.words import Fact
@@ -100,7 +100,7 @@ class Sessions:
         if not self._bound:
             return None
         # Of the token only what tells it from others.
-        digest = sha256((bearer_token(headers.get(b"authorization")) or "").encode()).hexdigest()
+        digest = sha256((token_of(headers) or "").encode()).hexdigest()
         return AuthenticatedUser(AccessToken(token=digest, client_id=scope["state"]["user"], scopes=[], subject=digest))
 
     def _note(self, message: Message, method: str, name: str, session: _Session) -> None:

@@ -136,6 +136,12 @@ def searxng_router(backend: Backend) -> APIRouter:
         """Search as SearXNG does. 兼容 SearXNG 的搜索接口。"""
         return await answer(request)
 
+    @router.head("/search", include_in_schema=False)
+    async def look(request: Request) -> Response:
+        """Tell whether a search could be made; none is."""
+        _check(await _read_form(request))
+        return json_answer(None)
+
     body = {"required": True, "content": {_FORM: {"schema": SearxngForm.model_json_schema()}}}
 
     @router.post("/search", openapi_extra={"requestBody": body}, **documented)
