@@ -121,6 +121,15 @@ def read_completion(raw: bytes) -> CompletionBody:
         where = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
         param = str(where[0]) if where else None
         raise ApiError(HTTPStatus.BAD_REQUEST, invalid_body(error).fact, param=param) from None
+    return checked(body)
+
+
+def checked(body: CompletionBody) -> CompletionBody:
+    """Return a body that asks for what there is.
+
+    Raises:
+        ApiError: it does not.
+    """
     if body.model not in MODELS:
         raise unknown_model(body.model)
     _refuse_what_there_is_not(body)
