@@ -17,6 +17,7 @@ from qiusuo.pipeline.observe import SearchObserver, observed
 from qiusuo.pipeline.pipeline import SearchPipeline
 from qiusuo.pipeline.request import SearchOptions, build_request
 from qiusuo.roster import Place, Roster
+from qiusuo.storage.redis import SharedState
 from qiusuo.words import Fact, Language, said
 from qiusuo.words.wording import Wording, wording
 
@@ -112,6 +113,11 @@ class SearchService:
     async def available(self, search_type: SearchType = SearchType.GENERAL) -> tuple[str, ...]:
         """Return the names of the engines that take part, in their order; empty means that search is off."""
         return tuple(engine.name for engine in (await self._roster.available(search_type)).engines)
+
+    @property
+    def shared(self) -> SharedState | None:
+        """The memory that several processes share, where there is one."""
+        return self._pipeline.shared
 
     async def count(self, user: str | None) -> None:
         """Count something else that costs as much as a search against a user's limit.

@@ -88,6 +88,11 @@ class SearchPipeline:
         self._lanes: dict[int, Lane] = {}
         self.observers: list[SearchObserver] = []
 
+    @property
+    def shared(self) -> SharedState | None:
+        """What several processes share, where there is something."""
+        return self._shared
+
     async def count(self, user: str | None) -> None:
         """Count as one search against a user's limit.
 

@@ -98,6 +98,8 @@ class QiusuoApp(FastAPI):
         if not self.openapi_schema:
             document = super().openapi()
             parts = document["components"]
+            for extension in self.extensions:
+                document["paths"] |= extension.paths
             # Bodies that are not valid are answered with 400 here, not with FastAPI's own 422.
             for name in _VALIDATION:
                 parts["schemas"].pop(name, None)

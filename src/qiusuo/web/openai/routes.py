@@ -29,6 +29,7 @@ from qiusuo.web.chat import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
+from qiusuo.web.openai.document import PATHS
 from qiusuo.web.openai.earlier import THOUGHT_END
 from qiusuo.web.openai.errors import (
     ApiError,
@@ -61,7 +62,7 @@ Shape = Completion | ResponsesAnswer
 def openai_extension(backend: Backend, *, ping_seconds: float = PING_SECONDS) -> Extension:
     """Return the endpoints; they answer with the chat that ``chat_extension`` has left behind."""
     api = OpenAiRoutes(backend, ping_seconds)
-    return Extension(api.routes(), stop=api.stop, answering=lambda: api.answering)
+    return Extension(api.routes(), stop=api.stop, answering=lambda: api.answering, paths=PATHS)
 
 
 class OpenAiRoutes:
