@@ -174,6 +174,12 @@ class TestChat:
             assert "[[1]](https://site1." in message_of(data)["content"]
             assert "tool_calls" not in message_of(data)
 
+    def test_calls_of_nobodys_tools_are_none(self) -> None:
+        with serving(Reply.tools(Call("unheard_of", {}), say=["Noon."])) as served:
+            data = served.ask(user(ASKED), tools=[CLOCK], search=False)
+            assert data["choices"][0]["finish_reason"] == "stop"
+            assert "tool_calls" not in message_of(data)
+
     def test_a_model_that_knows_no_tools_answers_without_them(self) -> None:
         refusal = Reply.error(400, "registry.ollama.ai/library/gemma does not support tools")
         with serving(refusal, Reply.text("Noon.")) as served:

@@ -16,6 +16,7 @@ from qiusuo.chat.chat import Turn
 from qiusuo.chat.events import SERVER_STOPPING, Done
 from qiusuo.chat.sessions.session import Mode
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.client_tools import TOOL_CALLS
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.citations.checking.verdict import Support
@@ -31,7 +32,7 @@ DONE: Final = b"data: [DONE]\n\n"
 PING: Final = b": ping\n\n"
 
 _DAY: Final = len("2026-01-31")
-_FINISHES: Final = frozenset({"stop", "length", "content_filter", "tool_calls"})
+_FINISHES: Final = frozenset({"stop", "length", "content_filter"})
 _CLAIMS_QUOTED: Final = 3
 _CLAIM_CHARS: Final = 60
 # The day on which these models came to be; programs only want a number.
@@ -69,7 +70,7 @@ class Completion:
             "annotations": self.annotations(done.answer),
             **self._calls(),
         }
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(done)}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.finish(done)}
         return {**self._head("chat.completion"), "choices": [choice], "usage": self.usage(done), **self.found()}
 
     def beginning(self) -> bytes:
@@ -88,7 +89,7 @@ class Completion:
         if calls := self._calls():
             numbered = [{"index": index, **call} for index, call in enumerate(calls["tool_calls"])]
             chunks.append(self._chunk({"tool_calls": numbered}))
-        chunks.append(self._chunk(last, _finish(done), **self.found()))
+        chunks.append(self._chunk(last, self.finish(done), **self.found()))
         if self.include_usage:
             head = self._head("chat.completion.chunk")
             chunks.append(_event({**head, "choices": [], "usage": self.usage(done)}))
@@ -100,6 +101,8 @@ class Completion:
 
     def finish(self, done: Done) -> str:
         """Return why the answer ended, in OpenAI's words."""
+        if self.turn.calls:
+            return TOOL_CALLS
         return _finish(done)
 
     def _head(self, kind: str) -> dict[str, Any]:
