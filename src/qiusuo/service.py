@@ -17,7 +17,6 @@ from qiusuo.pipeline.observe import SearchObserver, observed
 from qiusuo.pipeline.pipeline import SearchPipeline
 from qiusuo.pipeline.request import SearchOptions, build_request
 from qiusuo.roster import Place, Roster
-from qiusuo.storage.redis import SharedState
 from qiusuo.words import Fact, Language, said
 from qiusuo.words.wording import Wording, wording
 
@@ -115,9 +114,9 @@ class SearchService:
         return tuple(engine.name for engine in (await self._roster.available(search_type)).engines)
 
     @property
-    def shared(self) -> SharedState | None:
-        """The memory that several processes share, where there is one."""
-        return self._pipeline.shared
+    def pipeline(self) -> SearchPipeline:
+        """What searches go through; ``shared`` of it is the memory that several processes share."""
+        return self._pipeline
 
     async def count(self, user: str | None) -> None:
         """Count something else that costs as much as a search against a user's limit.

@@ -21,7 +21,7 @@ from qiusuo.web.mcp_shared import SharedSessions
 PATH = "/mcp"
 _DOCUMENTED = {
     "post": documented(
-        "Call the tools over MCP (streamable HTTP): JSON-RPC, for clients of the protocol. MCP 接口。",
+        "Call the tools over MCP (streamable HTTP): JSON-RPC, for clients of the protocol.",
         {"type": "object", "description": "A JSON-RPC message of the Model Context Protocol."},
         "mcp",
     )
@@ -38,7 +38,7 @@ def mcp_extension(backend: Backend, limits: SessionLimits = DEFAULT_LIMITS) -> E
     )
     # Answers for sessions that another server has opened.
     for_others = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
-    shared = SharedSessions(backend.service.shared, limits.idle_seconds)
+    shared = SharedSessions(backend.service.pipeline.shared, limits.idle_seconds)
     endpoint = Sessions(manager, limits, bound=bool(backend.tokens), for_others=for_others, shared=shared)
 
     @asynccontextmanager

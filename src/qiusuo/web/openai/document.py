@@ -36,7 +36,7 @@ def _schema(body: type[CompletionBody | ResponsesBody]) -> dict[str, Any]:
 PATHS: Final[dict[str, Any]] = {
     "/v1/chat/completions": {
         "post": documented(
-            "Answer the last message, searching the web. 兼容 OpenAI 的对话接口。",
+            "Answer the last message, searching the web.",
             _schema(CompletionBody),
             _TAG,
             shape=_SHAPE,
@@ -44,11 +44,11 @@ PATHS: Final[dict[str, Any]] = {
     },
     "/v1/responses": {
         "post": documented(
-            "The same in the shape of Responses. 兼容 OpenAI 的 Responses 接口。",
+            "The same in the shape of Responses.",
             _schema(ResponsesBody),
             _TAG,
             shape=_SHAPE,
         )
     },
-    "/v1/models": {"get": documented("List the models. 列出模型。", None, _TAG, shape=_SHAPE)},
+    "/v1/models": {"get": documented("List the models.", None, _TAG, shape=_SHAPE)},
 }
