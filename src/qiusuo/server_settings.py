@@ -6,7 +6,7 @@ import re
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from qiusuo.validation import refused
@@ -14,6 +14,8 @@ from qiusuo.words import Fact
 
 # name:token, or a token without a colon; of what a client can send in a header.
 _TOKEN = re.compile(r"[^\s:,]+:[\x21-\x2b\x2d-\x7e]+|[\x21-\x2b\x2d-\x39\x3b-\x7e]+")
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*,]+")
 
 SHORTEST_TOKEN = 16
 """Characters. Of random ones these can never be guessed, however fast somebody tries."""
@@ -44,6 +46,11 @@ class ServerSettings(BaseModel):
         description="Host names by which the server may be called besides localhost, for instance behind a proxy. "
         "Unset: none while it listens on loopback, any otherwise.",
     )
+    allowed_origins: Annotated[tuple[str, ...], NoDecode] | None = Field(
+        None,
+        description="Origins of web pages and desktop programs that may call the server from a browser, such as "
+        "`https://app.example` or `app://obsidian.md`; `*` for any, where tokens are set.",
+    )
     log: Literal["text", "json"] = Field(
         "text", description="How `qiusuo serve` and `qiusuo mcp` log: lines of text, or one JSON object per line."
     )
@@ -63,7 +70,7 @@ class ServerSettings(BaseModel):
         "everybody has the proxy's address.",
     )
 
-    @field_validator("tokens", "operators", "allowed_hosts", mode="before")
+    @field_validator("tokens", "operators", "allowed_hosts", "allowed_origins", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
         if isinstance(value, SecretStr):
@@ -88,6 +95,17 @@ class ServerSettings(BaseModel):
         if any(name == THIS_MACHINE or is_loopback(name) for name in names):
             raise refused(Fact("settings.token_name", local=THIS_MACHINE))
         return value
+
+    @field_validator("allowed_origins")
+    @classmethod
+    def _check_origins(cls, value: tuple[str, ...] | None, info: ValidationInfo) -> tuple[str, ...] | None:
+        origins = tuple(origin.rstrip("/").lower() for origin in value or ())
+        for origin in origins:
+            if origin == "*" and not info.data.get("tokens"):
+                raise refused(Fact("settings.any_origin"))
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise refused(Fact("settings.origin_form", origin=origin[:100]))
+        return origins or None
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -113,6 +113,19 @@ class SearchService:
         """Return the names of the engines that take part, in their order; empty means that search is off."""
         return tuple(engine.name for engine in (await self._roster.available(search_type)).engines)
 
+    @property
+    def pipeline(self) -> SearchPipeline:
+        """What searches go through; ``shared`` of it is the memory that several processes share."""
+        return self._pipeline
+
+    async def count(self, user: str | None) -> None:
+        """Count something else that costs as much as a search against a user's limit.
+
+        Raises:
+            UserRateLimited: the user must wait.
+        """
+        await self._pipeline.count(user)
+
     async def disabled(self) -> SearchDisabled | None:
         """Return why search is off and how to enable it; None while some engine can be asked."""
         return None if (await self._roster.available()).engines else self._roster.disabled()

@@ -178,3 +178,8 @@ class TestByModel:
         monkeypatch.setattr(query_by_model, "__kwdefaults__", {"seconds": 0.2})
         late = Reply.text(Delay(30), "Is throat cancer treatable in Germany?")
         assert await searched(CANCER, TREATABLE, query=late) == [CANCER, "Is throat cancer treatable?"]
+
+
+@pytest.mark.parametrize("said", ["谢谢", "好的，谢谢你", "thanks!", "你好"])
+async def test_thanks_and_greetings_are_not_searched_for(said: str) -> None:
+    assert await searched("昆明天气", said) == ["昆明天气"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.chat.events import Notice, TurnState
+from qiusuo.chat.questions import LONGEST
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.words import Language
 from tests.support.chat_world import AGENT, ChatWorld
@@ -42,7 +43,7 @@ class TestEmptySearch:
     async def test_words_that_cannot_be_searched_for_are_no_fault_of_the_service_either(self) -> None:
         async with ChatWorld(Reply.tools(search("茶" * (MAX_QUERY_CHARS + 1))), Reply.text("不清楚。")) as world:
             heard = await world.ask("茶", AGENT)
-            assert str(MAX_QUERY_CHARS) in world.model.requests[1].messages[-1]["content"]
+            assert str(LONGEST) in world.model.requests[1].messages[-1]["content"]
         assert heard.codes == ["query_unusable"]
         assert "JSON" not in heard.of(Notice)[0].to_dict(Language.CHINESE)["fix"]
 

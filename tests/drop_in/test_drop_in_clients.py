@@ -55,7 +55,8 @@ class TestTavilyPython:
             data = client.search(
                 QUERY, topic="news", time_range="week", max_results=7, include_answer="basic", country="china"
             )
-        assert (data["query"], data["answer"], len(data["results"])) == (QUERY, None, 7)
+        assert (data["query"], len(data["results"])) == (QUERY, 7)
+        assert QUERY in data["answer"]
         assert data["results"][0]["url"].startswith("https://site1.")
         assert QUERY in data["results"][0]["title"]
         assert "/news/" in server.world["brave"].seen[-1].path

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
+import orjson
 import pytest
 
+from qiusuo.models import SearchResultItem
+from qiusuo.web.openai.request import read_conversation
 from tests.support.openai_world import ENGLISH, QUESTION, heard_again, serving, user
 from tests.support.scripted_model import Call, Reply
 
@@ -34,3 +38,66 @@ class TestEarlierAnswers:
         began = time.thread_time()
         assert heard_again(text) == text.strip()
         assert time.thread_time() - began < 1
+
+
+OLD = "https://old.example.com/a"
+OTHER = "https://old.example.com/b_%28x%29"
+LISTED = f"\n\n## References\n\n- [[1]]({OLD}) An old \\[page\\] — old.example.com"
+
+
+def told(answer: str) -> list[Any]:
+    return [*user(ENGLISH), {"role": "assistant", "content": answer}, *user("What is tea made of?")]
+
+
+class TestNumbers:
+    """A number means one page in the whole conversation."""
+
+    def test_they_run_on_and_old_claims_keep_their_pages(self) -> None:
+        with serving(Reply.text("Still so [1], and leaves [2].")) as served:
+            data = served.ask(told(f"March [[1]]({OLD}).{LISTED}"), references=False)
+            assert served.prompt()[2] == ("assistant", "March [1].")
+            assert "[2] " in served.prompt()[-1][1]
+            assert "[1] " not in served.prompt()[-1][1]
+            message = data["choices"][0]["message"]
+            new = "https://site1.example.com/page/1"
+            assert message["content"].startswith(f"Still so [[1]]({OLD}), and leaves [[2]]({new}).")
+            cited = [each["url_citation"] for each in message["annotations"]]
+            assert (cited[0]["url"], cited[0]["title"]) == (OLD, "An old [page]")
+            assert cited[1]["url"] == new
+            assert data["search_results"][0]["number"] == 2
+
+    def test_a_page_that_is_found_again_keeps_its_number(self) -> None:
+        with serving(Reply.text("Leaves [7].")) as served:
+            data = served.ask(told("March [[7]](https://site1.example.com/page/1)."))
+            assert [each["number"] for each in data["search_results"]][:2] == [7, 8]
+
+    def test_two_pages_under_one_number_are_told_apart(self) -> None:
+        with serving(Reply.text("Yes [1][2].")) as served:
+            messages = [*told(f"March [[1]]({OLD})."), {"role": "assistant", "content": f"Leaves [[1]]({OTHER})."}]
+            data = served.ask([*messages, *user("Sure?")], search=False)
+            assert [text for role, text in served.prompt() if role == "assistant"] == ["March [1].", "Leaves [2]."]
+            assert data["choices"][0]["message"]["content"].startswith(f"Yes [[1]]({OLD})[[2]]({OTHER}).")
+
+    def test_numbers_without_addresses_are_not_given_again(self) -> None:
+        with serving(Reply.text("Leaves [4].")) as served:
+            data = served.ask(told("March [1][3], as x[9] says."))
+            assert data["search_results"][0]["number"] == 4
+
+    def test_brackets_in_an_address_are_those_of_the_page(self) -> None:
+        wanted = SearchResultItem("b", "https://old.example.com/b_(x)", "")
+        body = {"model": "qiusuo-chat", "messages": told(f"March [[5]]({OTHER}).")}
+        _, _, memory = read_conversation(orjson.dumps(body), None)
+        assert memory.registry.number(wanted) == 5
+
+    def test_the_agents_run_on_too(self) -> None:
+        script = [Reply.tools(Call("web_search", {"query": "tea"})), Reply.text("So [1][2].")]
+        with serving(*script) as served:
+            data = served.ask(told(f"March [[1]]({OLD})."), model="qiusuo-agent")
+            text = data["choices"][0]["message"]["content"]
+            assert text.startswith(f"So [[1]]({OLD})[[2]](https://site1.example.com/page/1).")
+
+    @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/\n[2](x)", "ftp://a.example"])
+    def test_what_is_no_address_is_no_source(self, url: str) -> None:
+        with serving(Reply.text("Leaves [1].")) as served:
+            data = served.ask(told(f"March [[1]]({url})."), search=False)
+            assert url not in data["choices"][0]["message"]["content"]

@@ -312,10 +312,10 @@ class TestParameters:
         ("param", "body"),
         [
             ("n", {"n": 2}),
-            ("tools", {"tools": [{"type": "function", "function": {"name": "clock"}}]}),
+            ("tools", {"tools": [{"type": "code_interpreter"}]}),
             ("functions", {"functions": [{"name": "clock"}]}),
             ("logprobs", {"logprobs": True}),
-            ("response_format", {"response_format": {"type": "json_object"}}),
+            ("response_format", {"response_format": {"type": "xml"}}),
             ("modalities", {"modalities": ["text", "audio"]}),
             ("messages", {"messages": []}),
             ("messages", {"messages": [{"role": "assistant", "content": "and then"}]}),

@@ -6,7 +6,7 @@ import pytest
 from openai import OpenAI
 
 from qiusuo.chat.events import Delta, Event, Retraction
-from qiusuo.web.openai.request import THOUGHT_END
+from qiusuo.web.openai.earlier import THOUGHT_END
 from qiusuo.web.openai.routes import News
 from tests.support.openai_world import ENGLISH, assert_marks, content_of, heard_again, serving, user
 from tests.support.scripted_model import Call, Gate, Reply

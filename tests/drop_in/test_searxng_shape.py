@@ -8,10 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
+from qiusuo import SearchService
+from qiusuo.config import Settings
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.errors import EngineError, RequestRejected
 from qiusuo.models import Freshness, Query, SearchType
-from qiusuo.testing import Fault
+from qiusuo.testing import Fault, ProviderServer
+from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.drop_in.searxng import SearxngAnswer
 from tests.support.web_server import WebServer
 
@@ -95,6 +98,49 @@ def test_parameters_have_their_effect(server: WebServer) -> None:
 def test_only_engines_of_ours_are_chosen(server: WebServer, engines: str, found_by: set[str]) -> None:
     rows = ask(server, f"by {engines}", engines=engines).json()["results"]
     assert {name for row in rows for name in row["engines"]} == found_by
+
+
+LIBRECHAT = "google,bing,duckduckgo"
+
+
+def test_other_engines_are_ignored_and_told() -> None:
+    with ProviderServer(Searxng()) as provider:
+        settings = Settings.load(provider_priority=("searxng",), searxng_url=provider.base_url, rate_limit=0)
+        with WebServer(SearchService.from_settings(settings), settings) as server:
+            answer = ask(server, "chat", engines=LIBRECHAT)
+            assert answer.status_code == 200
+            assert answer.json()["results"]
+            told = dict(answer.json()["unresponsive_engines"])
+            assert list(told) == ["google", "bing", "duckduckgo"]
+            assert len(set(told.values())) == 1
+            assert len(provider.seen) >= 1  # the operator's own order, and nobody else
+
+
+def test_an_engine_that_is_asked_for_by_name_and_fails_is_replaced() -> None:
+    with WebServer.over("tavily", "brave") as server:
+        server.world["tavily"].fault = Fault.SERVER_ERROR
+        data = ask(server, "a", engines="tavily,google").json()
+        assert {row["engine"] for row in data["results"]} == {"brave"}
+        assert [name for name, _ in data["unresponsive_engines"]] == ["tavily", "google"]
+
+
+def test_the_configuration(server: WebServer) -> None:
+    data = server.client.get("/config").json()
+    assert [engine["name"] for engine in data["engines"] if engine["enabled"]] == ["tavily", "brave"]
+    assert data["categories"] == ["general", "news"]
+    assert {"instance_name", "version", "plugins", "locales", "default_locale", "safe_search", "autocomplete"} <= set(
+        data
+    )
+
+
+def test_nothing_is_completed(server: WebServer) -> None:
+    before = len(server.world["tavily"].seen)
+    answer = server.client.get("/autocompleter", params={"q": "tea le"})
+    assert answer.json() == ["tea le", []]
+    assert answer.headers["content-type"].startswith("application/x-suggestions+json")
+    by_script = server.client.post("/autocompleter", data={"q": "tea"}, headers={"X-Requested-With": "XMLHttpRequest"})
+    assert by_script.json() == []
+    assert len(server.world["tavily"].seen) == before
 
 
 @pytest.mark.parametrize(

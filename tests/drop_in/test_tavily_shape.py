@@ -15,6 +15,8 @@ from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.tavily import Tavily
 from qiusuo.web.drop_in.tavily import TavilyError, TavilyExtractAnswer, TavilySearchAnswer
+from tests.support.openai_world import serving
+from tests.support.scripted_model import Reply
 from tests.support.web_server import WebServer, page_site
 
 
@@ -41,7 +43,9 @@ class TestSearch:
         assert list(data) == [
             "query", "follow_up_questions", "answer", "images", "results", "response_time", "request_id",
         ]  # fmt: skip
-        assert (data["query"], data["answer"], data["images"]) == ("大模型 智能体", None, [])
+        assert (data["query"], data["images"]) == ("大模型 智能体", [])
+        assert "大模型 智能体" in data["answer"]  # without a model: sentences of the results
+        assert self.search(server, "大模型 智能体")["answer"] is None
         assert len(data["results"]) == 5
         first = data["results"][0]
         assert "大模型 智能体" in first["title"]
@@ -88,6 +92,14 @@ class TestSearch:
         start = (datetime.now(UTC) - timedelta(days=days)).date().isoformat()
         self.search(server, f"since {days}", start_date=start)
         assert sent(server).get("time_range") == arrives
+
+    def test_dates_are_kept_to(self, server: WebServer) -> None:
+        days = sorted(row["published_date"][:10] for row in self.search(server, "dated", topic="news")["results"])
+        assert days[0] < days[-1]
+        data = self.search(server, "dated", topic="news", end_date=days[0])
+        assert {row["published_date"][:10] for row in data["results"]} == {days[0]}
+        assert "notes" not in data
+        assert "end_date" in self.search(server, "undated", end_date=days[0])["notes"][0]
 
     def test_no_results_wanted_makes_no_request(self, server: WebServer) -> None:
         before = server.world.requests("tavily")
@@ -200,3 +212,28 @@ class TestExtract:
         answer = server.client.post("/tavily/extract", json=body)
         assert answer.status_code == 400
         assert "urls" in answer.json()["detail"]["error"]
+
+
+class TestAnswers:
+    def test_the_model_writes_it(self) -> None:
+        with serving(Reply.text("<think>Hm.</think>Tea is hot [1], and green [2].")) as served:
+            answer = served.web.client.post("/tavily/search", json={"query": "What is tea?", "include_answer": "basic"})
+            assert answer.json()["answer"] == "Tea is hot, and green."
+            assert "site1.example.com" in served.prompt()[-1][1]
+
+    def test_without_it_sentences_of_the_results(self) -> None:
+        with serving(Reply.error(500)) as served:
+            answer = served.web.client.post("/tavily/search", json={"query": "tea leaves", "include_answer": True})
+            assert answer.status_code == 200
+            assert "tea leaves" in answer.json()["answer"]
+
+
+def test_reading_pages_counts_against_the_limit() -> None:
+    with page_site() as (site, reader), WebServer.over("tavily", reader=reader, rate_limit=2) as server:
+        statuses = [
+            server.client.post("/tavily/extract", json={"urls": f"{site.url}/article"}).status_code for _ in range(3)
+        ]
+        assert statuses == [200, 200, 429]
+        many = server.client.post("/tavily/search", json={"query": "x"})
+        assert many.status_code == 429
+        assert many.json()["detail"]["error"]

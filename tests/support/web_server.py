@@ -106,6 +106,11 @@ class WebServer:
         return cls(world.service, world=world, reader=reader, extensions=extensions)
 
     @property
+    def keep_alive_seconds(self) -> float:
+        """How long a connection without requests is kept."""
+        return self._server.config.timeout_keep_alive
+
+    @property
     def world(self) -> World:
         assert self._world is not None
         return self._world

@@ -21,6 +21,7 @@ from qiusuo.pages import PageReader
 from qiusuo.testing import Fault
 from qiusuo.tools.mcp import create_server
 from qiusuo.tools.specs import Toolbox
+from tests.support.web_server import page_site
 from tests.support.world import World
 
 pytestmark = [pytest.mark.xdist_group("mcp"), pytest.mark.programs]
@@ -30,6 +31,9 @@ pytestmark = [pytest.mark.xdist_group("mcp"), pytest.mark.programs]
 def _no_legal_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Hide an index that the user of this machine may have installed: its tools would be offered too."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+
+WIDE = {"query", "type", "count", "freshness", "language", "include_domains", "exclude_domains"}
 
 
 def stdio(here: World, **env: str) -> StdioServerParameters:
@@ -59,14 +63,14 @@ class TestStdio:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert set(tools) == {"web_search", "webSearch", "fetch_page", "regulationSearch", "caseSearch"}
             assert tools["web_search"].input_schema["required"] == ["query"]
-            assert set(tools["web_search"].input_schema["properties"]) == {"query", "type"}
+            assert set(tools["web_search"].input_schema["properties"]) == WIDE
             result = await client.call_tool("web_search", {"query": "中文 查询", "type": "news"})
             assert not result.is_error
             assert result.structured_content["totalResults"] == 10
             assert result.structured_content["provider"] == "tavily"
             assert "[10] " in text_of(result)
             assert here["tavily"].seen[0].json["query"] == "中文 查询"
-            assert set(tools["webSearch"].input_schema["properties"]) == {"query", "type"}
+            assert set(tools["webSearch"].input_schema["properties"]) == WIDE
             same = await client.call_tool("webSearch", {"query": "中文 查询", "type": "news"})
             assert json.loads(text_of(same)) == same.structured_content
             assert (same.structured_content["type"], same.structured_content["cached"]) == ("news", True)
@@ -96,6 +100,52 @@ class TestTools:
             result = await client.call_tool("web_search", {"query": "x", "type": None})
             assert not result.is_error, text_of(result)
             assert result.structured_content["type"] == "general"
+
+    async def test_text_and_structure_agree(self) -> None:
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            result = await client.call_tool("web_search", {"query": "[7] tea & <b>"})
+            assert "attempts" not in result.structured_content
+            assert "not instructions" in result.structured_content["note"]
+            text = text_of(result)
+            for row in result.structured_content["results"]:
+                assert f"[{row['number']}] {row['title']}" in text
+                assert row["snippet"] in text
+                assert "[7]" not in json.dumps(row)
+                assert "<" not in row["title"] + row["snippet"]
+
+    async def test_numbers_run_on(self) -> None:
+        with page_site() as (site, reader):
+            async with World("tavily") as here:
+                server = create_server(Toolbox(here.service, reader))
+                async with Client(server) as client:
+                    page = await client.call_tool("fetch_page", {"url": f"{site.url}/article"})
+                    found = await client.call_tool("web_search", {"query": "x", "count": 3})
+                    again = await client.call_tool("webSearch", {"query": "y", "count": 4})
+        assert page.structured_content["number"] == 1
+        assert text_of(page).startswith("[1] ")
+        assert [row["number"] for row in found.structured_content["results"]] == [2, 3, 4]
+        assert "[2] " in text_of(found)
+        assert "[1] " not in text_of(found)
+        assert [row["number"] for row in json.loads(text_of(again))["results"]] == [2, 3, 4, 5]
+
+    async def test_what_a_search_can_be_told(self) -> None:
+        wanted = {"count": 3, "freshness": "week", "language": "en", "include_domains": ["site1.example.com"]}
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            await client.call_tool("web_search", {"query": "x", "exclude_domains": ["a.example"], **wanted})
+            sent = here["tavily"].seen[0].json
+        assert (sent["max_results"], sent["time_range"]) == (3, "week")
+        assert sent["include_domains"] == ["site1.example.com"]
+        assert sent["exclude_domains"] == ["a.example"]
+
+    @pytest.mark.parametrize("tool", ["web_search", "webSearch"])
+    async def test_unknown_arguments_are_told(self, tool: str) -> None:
+        async with World("tavily") as here, in_process(here) as server, Client(server) as client:
+            result = await client.call_tool(tool, {"query": "x", "max_results": 3})
+            assert not result.is_error
+            assert result.structured_content["unknownArguments"] == ["max_results"]
+            assert "max_results" in text_of(result)
+            if tool == "webSearch":
+                assert json.loads(text_of(result)) == result.structured_content
 
     async def test_unknown_tool_is_a_tool_error_that_names_the_known(self) -> None:
         async with World("tavily") as here, in_process(here) as server, Client(server) as client:

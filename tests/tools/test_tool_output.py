@@ -12,6 +12,7 @@ from qiusuo.errors import (
 )
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem
 from qiusuo.tools.render import error_text, language_for, neutral, results_text, untrusted
+from qiusuo.tools.structured import search_data
 from qiusuo.words import Fact, Language
 
 HOSTILE = [
@@ -45,6 +46,16 @@ def test_page_text_cannot_close_the_block_or_number_itself(place: str, text: str
     if place != "url":
         assert re.findall(r"[\[［【]\s*\^?[0-9０-９]+\s*[\]］】]", "\n".join(inside)) == ["[1]"]
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u200b\u202a-\u202e\u2028]", shown)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("place", ["title", "snippet"])
+def test_nor_can_it_in_the_structured_output(place: str, text: str) -> None:
+    [row] = search_data(one(**{place: text}), [4])["results"]
+    assert row["number"] == 4
+    assert row[place] in results_text(one(**{place: text}))
+    assert row[place] == neutral(text)
+    assert not re.search(r"[\[［【]\s*\^?[0-9０-９]+\s*[\]］】]|[\x00-\x1f<\u200b\u202a-\u202e\u2028]", row[place])
 
 
 def test_marks_are_new_each_time() -> None:

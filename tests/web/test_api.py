@@ -264,7 +264,7 @@ def test_healthz(server: WebServer) -> None:
     assert (answer.status_code, answer.text) == (200, "OK")
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/docs/a/b", "/redoc", "/api", "/api/search/"])
+@pytest.mark.parametrize("path", ["/nothing", "/docs/a/b", "/redoc", "/api", "/api/nothing/"])
 def test_what_is_not_there(server: WebServer, path: str) -> None:
     answer = server.client.get(path)
     assert (answer.status_code, answer.json()["error"]) == (404, "NotFound")
@@ -287,6 +287,7 @@ def test_engines_that_are_known_but_not_set_up(monkeypatch: pytest.MonkeyPatch) 
             # A program made for SearXNG names engines of SearXNG, some of which have the names of ours.
             rows = server.client.get("/search?q=x&format=json&engines=tavily,qwant").json()
             assert len(rows["results"]) == 10
-            assert rows["unresponsive_engines"] == [["tavily", "not set up"]]
+            told = "not enabled on this server"
+            assert rows["unresponsive_engines"] == [["tavily", told], ["qwant", told]]
             states = {engine["name"]: engine["state"] for engine in server.client.get("/api/engines").json()["engines"]}
             assert (states["searxng"], states["tavily"]) == ("ready", "missing")

@@ -95,6 +95,15 @@ class TestTurn:
             assert shown["title"] == "今天的新闻"
             assert shown["running"] is None
 
+    def test_of_a_long_message_the_provider_gets_the_question_alone(self) -> None:
+        secret = ["翠鸟项目：果园公司五月收购磨坊食品。", "阿德勒女士周二签字。", "磨坊欠银行七百二十万。"]
+        question = "哪些合并必须申报？"
+        with page(Reply.text("大的。")) as it:
+            events = it.ask(it.new(search=True), "\n\n".join([*secret, question]))
+            assert [seen.params["q"] for seen in it.server.world["searxng"].seen] == [question]
+            assert {event["query"] for event in events if event["type"] == "round"} == {question}
+            assert secret[0] in it.model.requests[0].prompt
+
     def test_text_comes_before_the_answer_is_complete(self) -> None:
         gate = Gate()
         with page(Reply.text("开头", gate, "结尾")) as it, it.asking(it.new(), "问题") as events:

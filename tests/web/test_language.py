@@ -211,11 +211,14 @@ class TestOtherDoors:
     def test_openai(self, server: WebServer) -> None:
         chinese, english = both(server, "GET", "/v1/nothing")
         for told in (chinese["error"], english["error"]):
-            assert told["qiusuo"] == {"code": "web.no_such_address", "values": {}}
+            assert told["qiusuo"] == {"code": "openai.no_such_endpoint", "values": {}}
             assert (told["type"], told["code"]) == ("invalid_request_error", None), "OpenAI's own field"
         assert (chinese["error"]["message"], english["error"]["message"]) == (
-            "这个地址上没有内容。",
-            "There is nothing at this address.",
+            "这里没有 OpenAI 的这个接口。请用 /v1/chat/completions 或 /v1/responses；模型列在 /v1/models。",
+            (
+                "This endpoint of OpenAI's is not offered here. Use /v1/chat/completions or /v1/responses; "
+                "/v1/models lists the models."
+            ),
         )
 
     def test_tavily(self, server: WebServer) -> None:

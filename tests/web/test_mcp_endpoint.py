@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,8 +20,10 @@ from mcp.client.streamable_http import streamable_http_client
 from qiusuo.testing import Fault
 from qiusuo.web.mcp import mcp_extension
 from qiusuo.web.mcp_sessions import SessionLimits
+from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.web_server import WebServer, page_site
 
+__all__ = ["redis"]
 pytestmark = pytest.mark.xdist_group("mcp")
 
 
@@ -58,6 +61,16 @@ async def test_every_answer_says_whether_it_comes_from_the_cache() -> None:
                 assert ("from the cache" in text_of(found)) is expected
             page = await client.call_tool("fetch_page", {"url": f"{site.url}/article"})
             assert page.structured_content["cached"] is False
+
+
+async def test_numbers_run_on_in_a_session() -> None:
+    with page_site() as (site, reader), WebServer.over("tavily", extensions=[mcp_extension], reader=reader) as server:
+        for _ in range(2):  # another session begins anew
+            async with Client(f"{server.url}/mcp", mode="legacy") as client:
+                page = await client.call_tool("fetch_page", {"url": f"{site.url}/article"})
+                found = await client.call_tool("web_search", {"query": "x", "count": 2})
+            assert page.structured_content["number"] == 1
+            assert [row["number"] for row in found.structured_content["results"]] == [2, 3]
 
 
 async def test_a_failure_is_a_tool_error() -> None:
@@ -125,6 +138,16 @@ class Caller:
     def ping(self, session: str) -> int:
         body = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
         return self.http.post("/mcp", json=body, headers={"Mcp-Session-Id": session}).status_code
+
+    def search(self, session: str, count: int, *domains: str) -> list[int]:
+        """Return the numbers of the results."""
+        wanted = {"query": f"q{count}", "count": count, "include_domains": list(domains)}
+        call = {"name": "web_search", "arguments": wanted}
+        body = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}
+        answer = self.http.post("/mcp", json=body, headers={"Mcp-Session-Id": session})
+        assert answer.status_code == 200
+        data = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: {")]
+        return [row["number"] for row in data[-1]["result"]["structuredContent"]["results"]]
 
     def end(self, session: str) -> int:
         return self.http.delete("/mcp", headers={"Mcp-Session-Id": session}).status_code
@@ -195,3 +218,25 @@ class TestSessions:
                             await anyio.to_thread.run_sync(abandoning.open)
                         result = await client.call_tool("web_search", {"query": f"q{number}"})
                         assert not result.is_error
+
+
+class TestSeveralServers:
+    """Behind a balancer each request may reach another server."""
+
+    pytestmark = with_redis
+
+    def test_any_of_them_answers_for_a_session(self, redis: RedisProcess) -> None:
+        options: Any = {"extensions": [mcp_extension], "tokens": TOKENS, "redis_url": redis.url}
+        with WebServer.over("tavily", **options) as one, WebServer.over("tavily", **options) as other:
+            here, there = Caller(one, ADA), Caller(other, ADA)
+            stranger = Caller(other, BOB)
+            session = here.open()
+            assert there.ping(session) == 200
+            assert stranger.ping(session) == 404
+            assert here.search(session, 10, "site3.example.com") == [1]
+            assert there.search(session, 3) == [2, 3, 1]
+            assert here.search(session, 4) == [2, 3, 1, 4]
+            assert there.end(session) == 200
+            assert there.ping(session) == 404
+            for caller in (here, there, stranger):
+                caller.http.close()

@@ -38,7 +38,7 @@ def offline_document() -> dict[str, Any]:
         for name in [name for name in os.environ if name.startswith(("QIUSUO_", "SEARCH_"))]:
             clean.delenv(name)
         clean.setenv("XDG_CONFIG_HOME", os.devnull)
-        return create_app(SearchService([])).openapi()
+        return create_app(SearchService([]), extensions=()).openapi()
 
 
 def test_it_can_be_had_without_a_server(document: Any) -> None:
@@ -57,6 +57,7 @@ def test_every_endpoint_is_there(document: Any) -> None:
         ("GET", "/metrics"),
         ("GET", "/search"),
         ("POST", "/search"),
+        ("GET", "/config"),
         ("POST", "/tavily/search"),
         ("POST", "/tavily/extract"),
         ("POST", "/api/legal/regulations"),
@@ -68,7 +69,25 @@ def test_every_endpoint_is_there(document: Any) -> None:
     }
 
 
-def test_every_status_has_its_schema(document: Any) -> None:
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    """The document of a server with all that is installed."""
+    return create_app(SearchService([])).openapi()
+
+
+def test_what_extensions_offer_is_there_too(whole: Any) -> None:
+    for path in ("/v1/chat/completions", "/v1/responses", "/mcp"):
+        operation = whole["paths"][path]["post"]
+        assert operation["description"]
+        assert operation["requestBody"]["content"]["application/json"]["schema"]["type"] == "object"
+    assert whole["paths"]["/v1/models"]["get"]["responses"]["200"]
+    asked = whole["paths"]["/v1/chat/completions"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert {"model", "messages", "tools", "search", "references"} <= set(asked["properties"])
+
+
+@pytest.mark.parametrize("which", ["document", "whole"])
+def test_every_status_has_its_schema(which: str, request: pytest.FixtureRequest) -> None:
+    document = request.getfixturevalue(which)
     for path, methods in document["paths"].items():
         for operation in methods.values():
             assert operation["description"]

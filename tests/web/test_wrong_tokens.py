@@ -90,7 +90,7 @@ class TestGuesses:
 
     def test_no_token_is_no_guess(self) -> None:
         with WebServer.over("tavily", tokens=TOKENS) as server:
-            for headers in ({}, {"Authorization": "Bearer"}, {"Authorization": "Basic eDp5"}):
+            for headers in ({}, {"Authorization": "Bearer"}, {"Authorization": "Digest eDp5"}):
                 statuses = {server.client.get("/api/engines", headers=headers).status_code for _ in range(MOST + 1)}
                 assert statuses == {401}
             assert "wrong_tokens_total{" not in server.client.get("/metrics", headers=ALICE).text

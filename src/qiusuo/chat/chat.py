@@ -6,10 +6,11 @@ import asyncio
 import importlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolCall
 
 from qiusuo import plugins
 from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
@@ -18,6 +19,7 @@ from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
 from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.questions import is_task, question_in
 from qiusuo.chat.research.turn import research_turn
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
 from qiusuo.chat.turns import prompts
@@ -40,6 +42,7 @@ from qiusuo.words import Fact, Language
 logger = logging.getLogger(__name__)
 
 MAX_QUESTION: Final = 20_000
+_LONGEST_THANKS: Final = 40
 
 
 class Turn:
@@ -65,6 +68,11 @@ class Turn:
     def memory(self) -> Memory:
         """What the conversation remembers; changed when the turn has ended."""
         return self._context.memory
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The calls that the client is to make before the turn goes on."""
+        return self._context.calls
 
     async def events(self) -> AsyncGenerator[Event]:
         """Answer, and tell what happens. Whoever stops listening stops the turn."""
@@ -147,6 +155,8 @@ class Chat:
             raise InvalidQuery(Fact("turn.no_question"))
         if len(ask.question) > MAX_QUESTION:
             raise InvalidQuery(Fact("turn.question_too_long", limit=MAX_QUESTION))
+        if is_task(ask.question) or _asks_nothing(ask):
+            ask = replace(ask, settings=replace(ask.settings, mode=Mode.CHAT, search=False))
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
         labels[NATIVE] = self.model.info.label
@@ -154,7 +164,7 @@ class Chat:
         agent = ask.settings.mode is Mode.AGENT
         memory = memory if memory is not None else Memory()
         query, leans = self._query(ask, memory)
-        recognised = plugins.recognise(query) if agent or ask.settings.search else None
+        recognised = plugins.recognise(query) if query and (agent or ask.settings.search) else None
         context = Context(
             ask,
             memory,
@@ -164,7 +174,7 @@ class Chat:
             self.settings,
             self._reader,
             self._recent_pages,
-            Material(query, Language(language), recognised),
+            Material(query or ask.question[:MAX_QUERY_CHARS], Language(language), recognised),
             self._clock,
             query,
             leans,
@@ -175,13 +185,14 @@ class Chat:
     def _query(self, ask: Ask, memory: Memory) -> tuple[str, bool]:
         """Return what to search for, and whether the question leans on what was said before.
 
-        It is what the reader wants, else the question as what was said explains it.
+        It is what the reader wants, else the question in the message as what was said explains it; nothing where a
+        long message has none that a rule finds.
         """
-        question, said = ask.question.strip(), list(memory.said.values())
+        question, said = question_in(ask.question), list(memory.said.values())
         if ask.query and ask.query.strip():
             return ask.query.strip()[:MAX_QUERY_CHARS], False
-        if not self.settings.followups:
-            return question[:MAX_QUERY_CHARS], False
+        if not self.settings.followups or not question:
+            return question, False
         meant = resolve(question, said)
         return meant.query[:MAX_QUERY_CHARS], meant.leans
 
@@ -198,12 +209,16 @@ class Chat:
                 # Stopped or broken off: what was said so far has been said.
                 said = [HumanMessage(ask.question), AIMessage(without_links(journal.record.answer))]
                 remember(context.memory, ask.id, said)
-            context.memory.note(ask.id, context.query, without_links(journal.record.answer))
+            context.memory.note(
+                ask.id, context.query or question_in(ask.question), without_links(journal.record.answer)
+            )
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask
         if self.model.info.kind == EXTRACTIVE:
             journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
+            if ask.client.tools:
+                context.leave_out_client_tools()
         try:
             if ask.research:
                 await research_turn(context)
@@ -226,7 +241,7 @@ class Chat:
         """Return the model's own search where it is first in the order; else None."""
         settings = context.ask.settings
         first = (self.settings.provider_priority or (NATIVE,))[0]
-        if settings.mode is Mode.CHAT and not settings.search:
+        if (settings.mode is Mode.CHAT and not settings.search) or context.ask.client.any:
             return None
         own = self.settings.model_search
         if (settings.engine or first) != NATIVE or own == "off" or self.model.info.kind == EXTRACTIVE:
@@ -263,3 +278,9 @@ class Chat:
         await self.model.aclose()
         if self._own_reader:
             await self._reader.aclose()
+
+
+def _asks_nothing(ask: Ask) -> bool:
+    """Tell whether a message of chat mode is thanks or a greeting, for which there is nothing to search."""
+    chatting = ask.settings.mode is Mode.CHAT and not ask.query and not ask.research
+    return chatting and len(ask.question) <= _LONGEST_THANKS and not resolve(ask.question.strip(), ()).asks

@@ -234,7 +234,9 @@ class SearxngEngine(HttpEngine):
 
 
 def is_config(data: object) -> bool:
-    """Tell whether this is what SearXNG answers under ``/config``."""
+    """Tell whether this is what SearXNG answers under ``/config``; a Qiusuo that stands in for one is none."""
+    if field_of(data, "instance_name") == "Qiusuo":
+        return False
     return isinstance(field_of(data, "engines"), list) and any(
         field_of(data, name) for name in ("version", "instance_name")
     )

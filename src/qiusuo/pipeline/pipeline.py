@@ -88,6 +88,19 @@ class SearchPipeline:
         self._lanes: dict[int, Lane] = {}
         self.observers: list[SearchObserver] = []
 
+    @property
+    def shared(self) -> SharedState | None:
+        """What several processes share, where there is something."""
+        return self._shared
+
+    async def count(self, user: str | None) -> None:
+        """Count as one search against a user's limit.
+
+        Raises:
+            UserRateLimited: the user must wait.
+        """
+        await self._user_limit.check(user)
+
     async def run(self, request: SearchRequest) -> SearchResponse:
         """Answer a request.
 

@@ -86,8 +86,7 @@ def page_text(page: Page, part: str | None = None) -> str:
         facts.append("（只列出与问题有关的段落 / only the passages that answer）")
     elif page.truncated:
         facts.append("（内容过长，已截断 / cut, the page is longer）")
-    words = page.text if part is None else part
-    return "\n".join([*facts, untrusted(_NUMBER.sub(r"(\1)", words))])
+    return "\n".join([*facts, untrusted(neutral_lines(page.text if part is None else part))])
 
 
 def language_for(arguments: Mapping[str, object]) -> Language:
@@ -120,6 +119,11 @@ def untrusted(text: str) -> str:
 def neutral(text: str) -> str:
     """Return text as one line in which nothing looks like a source number."""
     return _NUMBER.sub(r"(\1)", one_line(text))
+
+
+def neutral_lines(text: str) -> str:
+    """Return text of several lines in which nothing looks like a source number."""
+    return _NUMBER.sub(r"(\1)", text)
 
 
 def one_line(text: str) -> str:

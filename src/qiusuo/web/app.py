@@ -25,9 +25,10 @@ from qiusuo.web.drop_in.tavily import tavily_router
 from qiusuo.web.entrance.auth import Tokens
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.guard import Guard, known_hosts
+from qiusuo.web.entrance.origins import AllowedOrigins
 from qiusuo.web.errors import CLIENT_GONE, Refusal
 from qiusuo.web.metrics import Metrics
-from qiusuo.web.openai.errors import refused
+from qiusuo.web.openai.errors import no_such_address, refused
 from qiusuo.web.schemas import error_responses
 from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_route
@@ -97,6 +98,8 @@ class QiusuoApp(FastAPI):
         if not self.openapi_schema:
             document = super().openapi()
             parts = document["components"]
+            for extension in self.extensions:
+                document["paths"] |= extension.paths
             # Bodies that are not valid are answered with 400 here, not with FastAPI's own 422.
             for name in _VALIDATION:
                 parts["schemas"].pop(name, None)
@@ -172,6 +175,7 @@ def create_app(
         door=backend.door if backend.tokens else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
+        origins=AllowedOrigins(settings.allowed_origins),
     )
     return app
 
@@ -183,7 +187,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code)
     match status:
         case HTTPStatus.NOT_FOUND:
-            fact = Fact("web.no_such_address")
+            fact = no_such_address(request.url.path)
         case HTTPStatus.METHOD_NOT_ALLOWED:
             fact = Fact("web.no_such_method", method=request.method)
         case _:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Unpack
@@ -69,13 +69,15 @@ class Extension:
     """Something else that the server offers: its routes, and what must run as long as the server does.
 
     The guard stands before it too; the user is in ``scope["state"]["user"]``. ``stop`` ends streams that would keep
-    the server from stopping: a lifespan ends only after them. ``answering`` tells whether there are such.
+    the server from stopping: a lifespan ends only after them. ``answering`` tells whether there are such. ``paths`` is
+    its part of the OpenAPI document.
     """
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[Any]] | None = field(default=None)
     stop: Callable[[], None] | None = field(default=None)
     answering: Callable[[], bool] | None = field(default=None)
+    paths: Mapping[str, Any] = field(default_factory=dict)
 
 
 Extend = Callable[[Backend], Extension]

@@ -7,7 +7,7 @@ was not used for longest is ended, as its client would end it. That client opens
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Final
@@ -18,13 +18,17 @@ from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from qiusuo.web.entrance.auth import bearer_token
+from qiusuo.citations.linking.registry import CitationRegistry
+from qiusuo.web.entrance.auth import token_of
 from qiusuo.web.errors import Refusal
+from qiusuo.web.mcp_shared import SharedSessions
 from qiusuo.web.openai.errors import refused
 from qiusuo.words import Fact
 
+NUMBERS: Final = "mcp_numbers"
 _SESSION: Final = MCP_SESSION_ID_HEADER.encode()
 _VERSION: Final = MCP_PROTOCOL_VERSION_HEADER.encode()
 
@@ -46,6 +50,7 @@ class _Session:
     user: str
     owner: AuthenticatedUser | None
     requests: int = 0
+    numbers: CitationRegistry = field(default_factory=CitationRegistry)
 
     @property
     def key(self) -> str:
@@ -55,8 +60,18 @@ class _Session:
 class Sessions:
     """The endpoint. ``bound``: a session can be used with the token only that has opened it."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager, limits: SessionLimits, *, bound: bool) -> None:
+    def __init__(
+        self,
+        manager: StreamableHTTPSessionManager,
+        limits: SessionLimits,
+        *,
+        bound: bool,
+        for_others: StreamableHTTPSessionManager,
+        shared: SharedSessions,
+    ) -> None:
         self._manager = manager
+        self._for_others = for_others
+        self._shared = shared
         self._limits = limits
         self._bound = bound
         # The least recently used comes first. The SDK may have ended some of them already.
@@ -79,37 +94,59 @@ class Sessions:
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._note(message, scope["method"], name, mine)
+                await self._note(message, scope["method"], name, mine)
             await send(message)
 
+        if session is None and name and await self._shared.is_known(name, mine.key):
+            await self._answer_for_another(scope, receive, send, name)
+            return
         if session is None:
             await self._manager.handle_request(scope, receive, watched)
             return
         self._open.move_to_end(name)
+        session.numbers = await self._shared.numbers(name) or session.numbers
+        scope["state"][NUMBERS] = session.numbers
         session.requests += 1
         try:
             await self._manager.handle_request(scope, receive, watched)
         finally:
             session.requests -= 1
+        if scope["method"] == "POST":
+            await self._shared.keep(name, session.numbers)
+
+    async def _answer_for_another(self, scope: Scope, receive: Receive, send: Send, name: str) -> None:
+        """Answer in a session that another server has opened."""
+        if scope["method"] == "DELETE":
+            await self._shared.forget(name)
+            await Response(status_code=HTTPStatus.OK)(scope, receive, send)
+        elif scope["method"] != "POST":  # what it has to tell of itself, it tells where it was opened
+            await refused(_only_post(scope["method"]), scope)(scope, receive, send)
+        else:
+            numbers = await self._shared.numbers(name) or CitationRegistry()
+            scope["state"][NUMBERS] = numbers
+            await self._for_others.handle_request(scope, receive, send)
+            await self._shared.keep(name, numbers)
 
     def _owner(self, scope: Scope, headers: dict[bytes, bytes]) -> AuthenticatedUser | None:
         if not self._bound:
             return None
         # Of the token only what tells it from others.
-        digest = sha256((bearer_token(headers.get(b"authorization")) or "").encode()).hexdigest()
+        digest = sha256((token_of(headers) or "").encode()).hexdigest()
         return AuthenticatedUser(AccessToken(token=digest, client_id=scope["state"]["user"], scopes=[], subject=digest))
 
-    def _note(self, message: Message, method: str, name: str, session: _Session) -> None:
+    async def _note(self, message: Message, method: str, name: str, session: _Session) -> None:
         """Remember a session that was opened; forget one that has ended."""
         status = message["status"]
         if not name:
             made = dict(message.get("headers", ())).get(_SESSION)
             if made is not None and status < HTTPStatus.BAD_REQUEST:
                 self._open[made.decode("latin-1")] = session
+                await self._shared.note(made.decode("latin-1"), session.key)
         elif status == HTTPStatus.NOT_FOUND or (method == "DELETE" and status < HTTPStatus.BAD_REQUEST):
             known = self._open.get(name)
             if known is not None and known.key == session.key:  # to another's token it says the same
                 del self._open[name]
+                await self._shared.forget(name)
 
     async def _make_room(self, user: str) -> bool:
         """End sessions that nobody uses now until there is room for one more; tell whether there is."""
@@ -127,6 +164,7 @@ class Sessions:
         if name is None:
             return False
         session = self._open.pop(name)
+        await self._shared.forget(name)
         scope: Scope = {
             "type": "http",
             "method": "DELETE",
@@ -152,6 +190,11 @@ async def _nothing_more() -> Message:
 
 async def _unheard(_message: Message) -> None:
     return
+
+
+def _only_post(method: str) -> Refusal:
+    fact = Fact("web.no_such_method", method=method)
+    return Refusal(HTTPStatus.METHOD_NOT_ALLOWED, fact, headers={"Allow": "POST, DELETE"})
 
 
 def _too_many() -> Refusal:

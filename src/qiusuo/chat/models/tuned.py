@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.models.port import Model, ModelInfo
+from qiusuo.errors import ModelError
 
 # By what names the packages of the providers know them.
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
@@ -47,6 +48,15 @@ class TunedModel:
 
     async def aclose(self) -> None:
         """Do nothing: the model is its owner's."""
+
+
+async def knows_json(model: Model) -> bool:
+    """Tell whether answers in JSON can be demanded of a model: OpenAI's protocol has that, others differ."""
+    try:
+        chat = await model.chat_model()
+    except ModelError:
+        return True  # the turn itself tells what is wrong
+    return any(kind.__name__ == "BaseChatOpenAI" for kind in type(chat).__mro__)
 
 
 def tuned(chat: Chat, wishes: Mapping[str, Any]) -> Chat:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.material import Remark
+from qiusuo.chat.questions import LONGEST, question_in
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
@@ -19,6 +20,7 @@ from qiusuo.chat.turns.recent import RecentSearches
 from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,
+    InvalidQuery,
     PageError,
     SearchDisabled,
     SearchError,
@@ -26,6 +28,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import SearchResponse, SearchType
+from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, numbered_sources
 from qiusuo.tools.specs import SearchArguments, Toolbox, ToolSpec
@@ -71,7 +74,12 @@ class AgentSearch(SearchTool):
         context, journal = self.desk.context, self.desk.context.journal
         if self.desk.down:
             raise ToolException(prompts.DOWN[context.language])
+        short = question_in(query)  # a weak model hands over the whole message
+        query = short or truncate(query, LONGEST)
         number = journal.begin_round(self.name, query)
+        if not short:
+            error = InvalidQuery(Fact("query.too_long", limit=LONGEST))
+            raise self.desk.failed(number, self.name, query, error)
         journal.status(Stage.SEARCHING, query)
         context.material.searches.append((self.name, query))
         try:

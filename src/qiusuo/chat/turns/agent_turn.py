@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
@@ -18,10 +17,10 @@ from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent_pages import AgentPages
 from qiusuo.chat.turns.agent_tools import Desk, is_empty_search, search_tools_for
 from qiusuo.chat.turns.answer import MessageText, conclude
+from qiusuo.chat.turns.client_tools import TOOL_CALLS, sound
 from qiusuo.chat.turns.context import Context, Direction, finish_of
 from qiusuo.chat.turns.history import as_words, message_tokens, remember
 from qiusuo.chat.turns.notices import notice, search_notice
-from qiusuo.chat.turns.thinking import whole
 from qiusuo.tools.specs import disabled_text
 from qiusuo.words import Fact
 
@@ -44,17 +43,28 @@ async def agent_turn(context: Context) -> None:
     loop = AgentLoop(desk)
     chat_model = await context.model.chat_model()
     system = prompts.agent_system(context.language, disabled=disabled_text(off, context.language) if off else "")
-    question = prompts.with_date(context.ask.question, context.language)
-    rules, *history = context.prompt(system, question, tools=tools)
+    client = context.ask.client
+    question = client.asked or prompts.with_date(context.ask.question, context.language)
+    rules, *history = context.prompt(system, question, tools=client.beside(tools))
     agent = create_agent(chat_model, tools, system_prompt=rules.text, middleware=[loop])
     limit = 4 * context.settings.agent_rounds + 10  # each round takes two steps; the cap is ours, not the graph's
     start: Any = {"messages": history}
     state = await agent.ainvoke(start, {"recursion_limit": limit, "callbacks": []})
     new: list[BaseMessage] = state["messages"][len(history) :]
     last = new[-1]
-    remember(context.memory, context.ask.id, [HumanMessage(question), *new])
+    if context.calls:
+        new[-1] = AIMessage(last.text, tool_calls=context.calls)
+    remember(context.memory, context.ask.id, [HumanMessage(question), *client.since, *new])
     finish = finish_of(last) if isinstance(last, AIMessage) else "stop"
-    await conclude(context.journal, loop.raw, context.sources, pages=context.pages, finish=finish, by_round=True)
+    await conclude(
+        context.journal,
+        loop.raw,
+        context.sources,
+        pages=context.pages,
+        finish=TOOL_CALLS if context.calls else finish,
+        by_round=True,
+        as_it_is=client.form is not None,
+    )
 
 
 class AgentLoop(AgentMiddleware[Any, Any, Any]):
@@ -127,39 +137,31 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
     async def _ask(
         self, request: ModelRequest[Any], messages: Sequence[BaseMessage], tools: Sequence[BaseTool]
     ) -> AIMessage:
-        context = self._context
+        context, client = self._context, self._context.ask.client
         # Recognised even where no tool may be called any more, so that no reader sees the JSON of one.
-        names = [tool.name for tool in request.tools if isinstance(tool, BaseTool)]
+        names = [*(tool.name for tool in request.tools if isinstance(tool, BaseTool)), *client.names]
         lead = "\n\n" if any(text.raw for text in self._messages) else ""
-        text = MessageText(context.journal, context.sources.known, names, lead=lead)
+        text = MessageText(context.journal, context.linking, names, lead=lead)
         self._messages.append(text)
-        model: Any = request.model
-        if tools:
-            forced = context.settings.agent_tool_choice == "required" and not self._rounds
-            model = request.model.bind_tools(tools, **({"tool_choice": "any"} if forced else {}))
+        forced = context.settings.agent_tool_choice == "required" and not self._rounds and not client.since
+        model = client.bound(request.model, tools, must_call=bool(tools) and forced)
         message = await context.say(model, messages, text)
-        if not tools:
+        if not tools and not client.tools:
             return AIMessage(message.text, response_metadata=message.response_metadata)
         asked = [*message.tool_calls, *_repaired(message, names)]
-        calls = _sound(asked[:_CALLS_ANSWERED], messages)
+        calls = sound(asked[:_CALLS_ANSWERED], messages)
+        context.calls = client.called(calls)
+        if context.calls:  # without a call in it the loop ends here
+            return AIMessage(message.text, response_metadata=message.response_metadata)
+        calls = client.ours(calls)
+        if client.form and calls:  # what was said before a search is no part of the JSON
+            self._messages.clear()
+            context.journal.retract("")
         if len(asked) > _CALLS_AT_ONCE:
             self._too_many.update(call["id"] for call in calls[_CALLS_AT_ONCE:])
             capped = Fact("notice.calls_capped", asked=len(asked), most=_CALLS_AT_ONCE)
             context.journal.notice(notice(capped))
         return AIMessage(message.text, tool_calls=calls, response_metadata=message.response_metadata)
-
-
-def _sound(calls: Sequence[ToolCall], before: Sequence[BaseMessage]) -> list[ToolCall]:
-    """Return calls as every provider takes them back: with ids of their own, and arguments of whole characters."""
-    taken = {call["id"] for message in before if isinstance(message, AIMessage) for call in message.tool_calls}
-    sound: list[ToolCall] = []
-    for call in calls:
-        # Some servers give no id, or always the same.
-        own = call["id"] if call["id"] and call["id"] not in taken else f"call_{secrets.token_hex(6)}"
-        taken.add(own)
-        arguments = json.loads(whole(json.dumps(call["args"], ensure_ascii=False)))
-        sound.append(ToolCall(name=call["name"], args=arguments, id=own, type="tool_call"))
-    return sound
 
 
 def _repaired(message: AIMessage, tools: Sequence[str]) -> list[ToolCall]:

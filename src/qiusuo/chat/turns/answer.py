@@ -10,6 +10,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessageChunk, ToolCall
 
 from qiusuo.chat.events import Check, Done, Stage, TurnState
+from qiusuo.chat.turns.client_tools import TOOL_CALLS
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice
 from qiusuo.chat.turns.sourcing import TurnSources
@@ -135,16 +136,21 @@ async def conclude(
     pages: Mapping[int, str],
     finish: str,
     by_round: bool = False,
+    as_it_is: bool = False,
 ) -> None:
     """Check the answer against its sources, and end the turn.
 
     ``by_round``: the list below the answer has all that was found, search by search, not only what is cited.
+    ``as_it_is``: the answer is no text for a reader, and nothing is added to it.
 
     Raises:
         ModelBroken: the model has said nothing.
     """
-    if not raw.strip():
+    if not raw.strip() and finish != TOOL_CALLS:
         raise ModelBroken(Fact("llm.empty"))
+    if as_it_is or not raw.strip():
+        journal.finish(Done(TurnState.DONE, journal.record.answer, finish=finish))
+        return
     heading, language, record = Fact("turn.references").text(journal.language), journal.language, journal.record
 
     def listed(cited: Sequence[int]) -> str:

@@ -12,16 +12,18 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.questions import is_short, question_in
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
+from qiusuo.chat.turns.client_tools import TOOL_CALLS, knows_no_tools, sound
 from qiusuo.chat.turns.context import Context, finish_of
 from qiusuo.chat.turns.evidence import Evidence, body, weak_among
 from qiusuo.chat.turns.history import remember
 from qiusuo.chat.turns.injecting import WHOLE_CHARS, fitting, room_left, with_passages
 from qiusuo.chat.turns.notices import differing, notice, reason_of, search_notice
 from qiusuo.chat.turns.reading import gather
-from qiusuo.chat.turns.rewriting import differ_much, query_by_model
-from qiusuo.errors import AllEnginesFailed, SearchError
+from qiusuo.chat.turns.rewriting import differ_much, query_by_model, query_of_message
+from qiusuo.errors import AllEnginesFailed, ModelRejected, SearchError
 from qiusuo.models import Attempt, SearchResponse, SearchType
 from qiusuo.passages import Text
 from qiusuo.pipeline.merge import fuse
@@ -34,7 +36,20 @@ _TOOL: Final = "web_search"
 
 async def chat_turn(context: Context) -> None:
     """Answer one question in chat mode."""
-    await answer_from(context, await search_for(context) if context.ask.settings.search else None)
+    answered = context.ask.client.since  # a search was made when the question was asked
+    searches = context.ask.settings.search and not answered and await _knows_what_to_search_for(context)
+    await answer_from(context, await search_for(context) if searches else None)
+
+
+async def _knows_what_to_search_for(context: Context) -> bool:
+    """Tell whether there is a query; where no rule finds one in a long message, the model may."""
+    if context.query:
+        return True
+    if context.model.info.kind != EXTRACTIVE:
+        context.query = await query_of_message(context.model, context.ask.question, context.language) or ""
+    if not context.query:
+        context.journal.notice(notice("no_question_found"))
+    return bool(context.query)
 
 
 class Found(NamedTuple):
@@ -77,7 +92,7 @@ async def _queries(context: Context) -> list[str]:
     """Return what to search for: where a question leans on others, the model's query too if it is quite another."""
     if not context.leans or context.found is not None or context.model.info.kind == EXTRACTIVE:
         return [context.query]
-    question, said = context.ask.question.strip(), list(context.memory.said.values())
+    question, said = question_in(context.ask.question), list(context.memory.said.values())
     by_model = await query_by_model(context.model, question, said, context.language)
     if by_model is None:
         return [context.query]
@@ -88,7 +103,8 @@ async def _queries(context: Context) -> list[str]:
 async def _search(context: Context, query: str) -> tuple[int, SearchResponse | SearchError]:
     """Make one search; return its round and what came of it."""
     ask, journal = context.ask, context.journal
-    number = journal.begin_round(_TOOL, query, asked=ask.question.strip())
+    asked = ask.question.strip()
+    number = journal.begin_round(_TOOL, query, asked=asked if is_short(asked) else "")
     journal.status(Stage.SEARCHING, query)
     kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL
     try:
@@ -134,17 +150,43 @@ async def answer_from(context: Context, found: Found | SearchError | None) -> No
     question, language = context.ask.question, context.language
     match found:
         case None:
-            text = prompts.with_date(question, language)
+            text = context.ask.client.asked or prompts.with_date(question, language)
         case Found(response, numbers, evidence):
             text = with_passages(context, response, numbers, evidence)
         case _:
             text = prompts.after_failure(question, language, remark=context.material.told())
-    message_text = MessageText(context.journal, context.sources.known)
+    message_text = MessageText(context.journal, context.linking, context.ask.client.names)
+    message = await _said(context, text, message_text)
+    client = context.ask.client
+    context.calls = client.called([call for call in message.tool_calls if call["name"] in client.names])
+    said = AIMessage(message.text, tool_calls=context.calls)
+    remember(context.memory, context.ask.id, [HumanMessage(text), *client.since, said])
+    await conclude(
+        context.journal,
+        message_text.raw,
+        context.sources,
+        pages=context.pages,
+        finish=TOOL_CALLS if context.calls else finish_of(message),
+        as_it_is=client.form is not None,
+    )
+
+
+async def _said(context: Context, text: str, message_text: MessageText) -> AIMessage:
+    """Return what the model says to a question; one that refuses the client's tools is asked without them."""
+    client, system = context.ask.client, prompts.chat_system(context.language)
     chat_model = await context.model.chat_model()
-    messages = context.prompt(prompts.chat_system(language), text)
-    message = await context.say(chat_model, messages, message_text)
-    remember(context.memory, context.ask.id, [HumanMessage(text), AIMessage(message.text)])
-    await conclude(context.journal, message_text.raw, context.sources, pages=context.pages, finish=finish_of(message))
+    messages = context.prompt(system, text, tools=client.tools)
+    try:
+        message = await context.say(client.bound(chat_model), messages, message_text)
+    except ModelRejected as error:
+        if not client.tools or client.since or message_text.raw or not knows_no_tools(error):
+            raise
+        logger.warning("the model is asked again without the client's tools: %s", error)
+    else:
+        message.tool_calls = sound(message.tool_calls, messages)
+        return message
+    context.leave_out_client_tools()
+    return await context.say(context.ask.client.bound(chat_model), context.prompt(system, text), message_text)
 
 
 def _tell_remarks(context: Context, outcome: SearchResponse | SearchError) -> None:

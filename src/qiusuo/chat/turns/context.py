@@ -6,11 +6,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage, ToolCall
 from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
@@ -23,10 +23,12 @@ from qiusuo.chat.models.port import Model
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
 from qiusuo.chat.turns.answer import MessageText
-from qiusuo.chat.turns.history import estimate_tokens, recall, tool_tokens, trim, with_shorter_results
+from qiusuo.chat.turns.client_tools import ClientTools
+from qiusuo.chat.turns.history import estimate_tokens, message_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice, remark_notice
 from qiusuo.chat.turns.sourcing import TurnSources
+from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.config import Settings
 from qiusuo.engines.base import Storing
 from qiusuo.errors import ContextOverflow
@@ -56,6 +58,7 @@ class Ask:
 
     ``query`` is what to search for where the reader says so; else it is the question as the conversation explains it.
     With ``research`` the question is looked into from several sides; ``earlier`` is one that broke off, to go on with.
+    ``client`` has the tools of a program that runs them itself.
     """
 
     question: str
@@ -67,6 +70,7 @@ class Ask:
     query: str | None = None
     research: bool = False
     earlier: TurnRecord | None = None
+    client: ClientTools = field(default_factory=ClientTools)
 
 
 @dataclass(slots=True)
@@ -76,6 +80,7 @@ class Context:
     ``sources`` is what it has found. ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read,
     by source number. ``found`` is a search that was made before it was clear whose turn it is to search. ``query`` is
     what is searched for: the question, understood by what was said before where it ``leans`` on that.
+    ``calls`` are those that the client is to make.
     """
 
     ask: Ask
@@ -94,6 +99,7 @@ class Context:
     pages: dict[int, str] = field(default_factory=dict)
     found: SearchResponse | None = None
     stopped: bool = False
+    calls: list[ToolCall] = field(default_factory=list)
     sources: TurnSources = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,6 +124,16 @@ class Context:
         self.material.remark(remarks)
         for heading, notes in self.material.by_heading(remarks).items():
             self.journal.notice(remark_notice(heading, notes, "info" if found else "warning"))
+
+    def leave_out_client_tools(self) -> None:
+        """Go on without the client's tools, and say so."""
+        self.journal.notice(notice("client_tools_left_out", "warning"))
+        self.ask = replace(self.ask, client=replace(self.ask.client, tools=(), choice=None))
+
+    @property
+    def linking(self) -> CitationProcessor:
+        """What makes links of citations; nothing in JSON, where ``[1]`` is a list."""
+        return CitationProcessor() if self.ask.client.form else self.sources.known
 
     @property
     def most_results(self) -> int:
@@ -159,7 +175,7 @@ class Context:
     def language(self) -> Language:
         return self.journal.language
 
-    def fixed_tokens(self, system: str, question: str, tools: Sequence[BaseTool] = ()) -> int:
+    def fixed_tokens(self, system: str, question: str, tools: Sequence[BaseTool | dict[str, Any]] = ()) -> int:
         """Return the tokens that every request of the turn has: the rules, what the tools are, the question."""
         return estimate_tokens(self._rules(system)) + tool_tokens(tools) + estimate_tokens(question)
 
@@ -181,15 +197,22 @@ class Context:
     def _rules(self, system: str) -> str:
         return f"{system}\n\n{self.ask.system}" if self.ask.system else system
 
-    def prompt(self, system: str, question: str, *, tools: Sequence[BaseTool] = ()) -> list[BaseMessage]:
-        """Return what the model is sent: the rules, the conversation so far (kept short), the question."""
-        fixed = self.fixed_tokens(system, question, tools)
+    def prompt(
+        self, system: str, question: str, *, tools: Sequence[BaseTool | dict[str, Any]] = ()
+    ) -> list[BaseMessage]:
+        """Return what the model is sent: the rules, the conversation so far (kept short), the question.
+
+        What the client's tools have answered since then follows.
+        """
+        since = self.ask.client.since
+        fixed = self.fixed_tokens(system, question, tools) + sum(map(message_tokens, since))
         # Chat mode has its results in the question already; those of tools are still to come.
         needed = fixed + self.injection_budget(fixed) if tools else fixed
         wanted = self.settings.history_tokens or self.model.info.context_tokens // 2
         if trim(self.memory, max(min(wanted, self._room - needed), 0)):
             self.journal.notice(notice("context_trimmed"))
-        return [SystemMessage(self._rules(system)), *recall(self.memory, tools=bool(tools)), HumanMessage(question)]
+        before = recall(self.memory, tools=bool(tools))
+        return [SystemMessage(self._rules(system)), *before, HumanMessage(question), *since]
 
     async def say(
         self,

@@ -41,7 +41,7 @@ def message_tokens(message: BaseMessage) -> int:
     return _PER_MESSAGE + estimate_tokens(message.text) + (estimate_tokens(str(calls)) if calls else 0)
 
 
-def tool_tokens(tools: Sequence[BaseTool]) -> int:
+def tool_tokens(tools: Sequence[BaseTool | dict[str, Any]]) -> int:
     """Return about how many tokens it takes to tell a model of its tools."""
     return sum(estimate_tokens(json.dumps(convert_to_openai_tool(tool), ensure_ascii=False)) for tool in tools)
 

@@ -1,4 +1,4 @@
-"""Asks the model what a follow-up question means as a query: one short call with a deadline of its own.
+"""Asks the model for a query: of a follow-up question, of a long message. One short call with a deadline of its own.
 
 The conversation is quoted inside a single message: given as messages, models answer the question instead. What comes
 back is used only where it looks like a query made of the conversation's own words; else the rule's query stands.
@@ -36,6 +36,7 @@ _AROUND: Final = 20  # quotes and a label, which are no part of the query
 _OWN_WORDS: Final = 0.6
 _ALIKE: Final = 0.5
 _REQUEST_REFUSED: Final = "llm.request_refused"
+_COPIED: Final = 40
 _LABEL: Final = re.compile(r"^(?:search )?(?:query|查询|检索词|搜索词)\s*[:：]\s*", re.IGNORECASE)
 _QUOTES: Final = "\"'“”‘’「」`*<> "
 
@@ -115,6 +116,27 @@ def _longest(question: str) -> int:
 
 def _terms(text: str) -> frozenset[str]:
     return frozenset(terms(fold(text.lower())))
+
+
+async def query_of_message(model: Model, message: str, language: Language, *, seconds: float = SECONDS) -> str | None:
+    """Return what the model would search for to answer a long message; None as above, and where it copies from it."""
+    try:
+        async with asyncio.timeout(seconds):
+            asked = HumanMessage(prompts.query_of(message, language))
+            query = _bare(await _said(model, asked, _LONGEST, seconds))
+    except (TimeoutError, ModelError) as error:
+        logger.info("the model did not say what to search for: %s", type(error).__name__)
+        return None
+    words = _terms(query)
+    # It is asked for other words than those of the message.
+    about_it = len(words & _terms(message)) >= _OWN_WORDS / 2 * len(words)
+    return query if words and len(query) <= _LONGEST and about_it and not _copies(query, message) else None
+
+
+def _copies(query: str, message: str) -> bool:
+    """Tell whether a query has whole pieces of a message: what somebody wrote there is not for a search provider."""
+    one, other = (" ".join(text.lower().split()) for text in (query, message))
+    return any(one[start : start + _COPIED] in other for start in range(max(len(one) - _COPIED + 1, 0)))
 
 
 def differ_much(one: str, other: str) -> bool:

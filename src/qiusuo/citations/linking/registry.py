@@ -38,6 +38,7 @@ class CitationRegistry:
         self._sources: dict[int, Reference] = {}
         self._number_of: dict[str, int] = {}
         self._rounds: list[tuple[str, tuple[int, ...]]] = []
+        self._last = 0
         # Agents run synchronous tools of one turn in threads.
         self._lock = threading.RLock()
 
@@ -56,15 +57,33 @@ class CitationRegistry:
     def number(self, item: SearchResultItem) -> int:
         """Return the number of a source, a new one if it is not known yet. It belongs to no round until ``add``."""
         with self._lock:
-            number = self._number_of.setdefault(page_key(item), len(self._sources) + 1)
+            return self.known_as(self._last + 1, item)
+
+    def known_as(self, number: int, item: SearchResultItem) -> int:
+        """Take a source under a number that readers know it by; return the one it has, which may be another."""
+        with self._lock:
+            free = number if number not in self._sources else self._last + 1
+            number = self._number_of.setdefault(page_key(item), free)
             if number not in self._sources:
                 self._sources[number] = Reference.of(number, item)
+                self.begin_after(number)
             return number
+
+    def begin_after(self, number: int) -> None:
+        """Give new sources larger numbers than this one."""
+        self._last = max(self._last, number)
+
+    def forget(self) -> None:
+        """Forget all sources; their numbers are not given again."""
+        with self._lock:
+            self._sources.clear()
+            self._number_of.clear()
+            self._rounds.clear()
 
     @property
     def sources(self) -> tuple[Reference, ...]:
         """All sources by number."""
-        return tuple(self._sources.values())
+        return tuple(self._sources[number] for number in sorted(self._sources))
 
     @property
     def rounds(self) -> tuple[SearchRound, ...]:
@@ -129,5 +148,6 @@ class CitationRegistry:
             registry._sources[reference.number] = reference
             item = SearchResultItem(reference.title, reference.url, reference.snippet, reference.domain)
             registry._number_of[page_key(item)] = reference.number
+            registry.begin_after(reference.number)
         registry._rounds = [(entry["query"], tuple(entry["numbers"])) for entry in data["rounds"]]
         return registry

@@ -6,7 +6,7 @@ empty list.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import parse_qsl, urlencode, urlparse
@@ -16,17 +16,21 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from qiusuo.errors import InvalidQuery, SearchError
+from qiusuo.errors import AllEnginesFailed, InvalidQuery, SearchError
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem, SearchType
-from qiusuo.pipeline.request import MAX_RESULTS
+from qiusuo.pipeline.request import MAX_RESULTS, SearchOptions
 from qiusuo.web.api import SEARCH_ERRORS
 from qiusuo.web.backend import Backend
+from qiusuo.web.drop_in.searxng_about import configuration, suggestions
 from qiusuo.web.errors import in_one_line
 from qiusuo.web.route import LeanRoute, json_answer
 from qiusuo.web.schemas import error_responses
 from qiusuo.words import Fact, Language
 
 _FORM: Final = "application/x-www-form-urlencoded"
+_MOST_NAMES: Final = 50
+_NAME_CHARS: Final = 50
+_NOT_HERE: Final = "not enabled on this server"
 _ANSWERED: Final = frozenset({Outcome.OK, Outcome.EMPTY})
 # SearXNG's own words; programs look for them.
 _WORDS: Final[Mapping[Outcome, str]] = {
@@ -63,7 +67,7 @@ class SearxngForm(BaseModel):
     )
     categories: str | None = Field(None, description="Comma list; `news` asks for news, others have no effect.")
     engines: str | None = Field(
-        None, description="Comma list of engines to ask; names that are not set up here are left out."
+        None, description="Comma list of engines to ask, of those that take part here; others are left out and told."
     )
     time_range: Annotated[Literal["day", "week", "month", "year"] | None, BeforeValidator(_unless_blank)] = None
     pageno: Annotated[int, BeforeValidator(_digits)] = Field(1, ge=1, description="Page, from 1.")
@@ -132,12 +136,29 @@ def searxng_router(backend: Backend) -> APIRouter:
         """Search as SearXNG does. 兼容 SearXNG 的搜索接口。"""
         return await answer(request)
 
+    @router.head("/search", include_in_schema=False)
+    async def look(request: Request) -> Response:
+        """Tell whether a search could be made; none is."""
+        _check(await _read_form(request))
+        return json_answer(None)
+
     body = {"required": True, "content": {_FORM: {"schema": SearxngForm.model_json_schema()}}}
 
     @router.post("/search", openapi_extra={"requestBody": body}, **documented)
     async def search_by_form(request: Request) -> Response:
         """Search as SearXNG does, with the parameters in a form. 兼容 SearXNG 的搜索接口（表单）。"""
         return await answer(request)
+
+    @router.get("/config", response_model=dict[str, Any])
+    async def config(request: Request) -> Response:  # noqa: ARG001 - as every endpoint
+        """Tell which engines take part, as SearXNG does. 兼容 SearXNG 的配置接口。"""
+        return json_answer(await configuration(backend))
+
+    @router.post("/autocompleter", include_in_schema=False)
+    @router.get("/autocompleter", include_in_schema=False)
+    async def autocompleter(request: Request) -> Response:
+        """Suggest nothing, in SearXNG's shape. 兼容 SearXNG 的补全接口，总为空。"""
+        return suggestions(request, (await _read_form(request)).get("q", ""))
 
     return router
 
@@ -154,22 +175,29 @@ async def query_redirect(request: Request) -> Response | None:
 async def _search(backend: Backend, request: Request) -> dict[str, Any]:
     given = await _read_form(request)
     form = _check(given)
-    chosen, missing = _engines(backend, form.engines)
+    kind = _type(form.categories)
+    chosen, missing = _engines(await backend.service.available(kind), form.engines)
     page = backend.settings.max_results
     start = (form.pageno - 1) * page
     if start >= MAX_RESULTS:
         return _answer(form.q, (), 0, missing)
-    response = await backend.search(
-        request,
-        form.q,
-        num_results=min(start + page, MAX_RESULTS),
-        type=_type(form.categories),
-        language=form.language,
-        freshness=form.time_range,
-        engine=chosen[0] if len(chosen) == 1 else None,
-        merge=chosen if len(chosen) > 1 else False,
-    )
-    silent = [_unresponsive(attempt) for attempt in response.attempts if attempt.outcome not in _ANSWERED]
+    options: SearchOptions = {
+        "num_results": min(start + page, MAX_RESULTS),
+        "type": kind,
+        "language": form.language,
+        "freshness": form.time_range,
+    }
+    attempts: tuple[Attempt, ...] = ()
+    try:
+        response = await backend.search(request, form.q, **_named(options, chosen))
+    except AllEnginesFailed as error:
+        if not chosen:
+            raise
+        # Programs name engines by a list of their own; who wants results does not want to go without for its sake.
+        attempts = tuple(error.attempts)
+        response = await backend.search(request, form.q, **options)
+    failed = {attempt.engine: attempt for attempt in (*response.attempts, *attempts)}
+    silent = [_unresponsive(attempt) for attempt in failed.values() if attempt.outcome not in _ANSWERED]
     return _answer(form.q, _rows(response)[start : start + page], start, [*silent, *missing])
 
 
@@ -194,14 +222,22 @@ def _check(given: Mapping[str, str]) -> SearxngForm:
         raise InvalidQuery(Fact("searxng_door.invalid_value", value=given.get(name, ""), name=name)) from None
 
 
-def _engines(backend: Backend, wanted: str | None) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return those of the wanted engines that can be asked, and those of ours that cannot."""
-    if not wanted:
-        return [], []
-    problems = backend.service.engine_problems()
-    names = [name for name in dict.fromkeys(part.strip().lower() for part in wanted.split(",")) if name in problems]
-    chosen = [name for name in names if problems[name] is None]
-    return chosen, [(name, "not set up") for name in names if name not in chosen]
+def _named(options: SearchOptions, engines: Sequence[str]) -> SearchOptions:
+    if not engines:
+        return options
+    return {**options, "engine": engines[0]} if len(engines) == 1 else {**options, "merge": engines}
+
+
+def _engines(taking_part: Sequence[str], wanted: str | None) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return those of the wanted engines that take part here anyway, and the others.
+
+    The names are those of SearXNG's engines, in lists that programs bring along: they start nothing that the operator
+    of this server has not chosen.
+    """
+    parts = (part.strip().lower()[:_NAME_CHARS] for part in (wanted or "").split(",")[:_MOST_NAMES])
+    names = [name for name in dict.fromkeys(parts) if name]
+    chosen = [name for name in names if name in taking_part]
+    return chosen, [(name, _NOT_HERE) for name in names if name not in chosen]
 
 
 def _type(categories: str | None) -> SearchType:

@@ -1,7 +1,7 @@
 """``/tavily/search`` and ``/tavily/extract`` as Tavily answers them: https://docs.tavily.com/documentation/api-reference
 
-Clients of Tavily need another base address and nothing else. What only Tavily can do (an answer written by a model,
-images) is answered as if nothing was found; other parameters that have no counterpart here are accepted.
+Clients of Tavily need another base address and nothing else. What only Tavily can do (images) is answered as if nothing
+was found; other parameters that have no counterpart here are accepted.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import uuid4
@@ -26,6 +27,7 @@ from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
 from qiusuo.text import FRESHNESS_SPAN
 from qiusuo.web.api import SEARCH_ERRORS
 from qiusuo.web.backend import Backend
+from qiusuo.web.drop_in.tavily_answer import answer_to, day_of, within
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import in_one_line
 from qiusuo.web.language import reader_language
@@ -36,6 +38,8 @@ from qiusuo.words import Fact, Language
 DEFAULT_RESULTS: Final = 5
 MAX_URLS: Final = 20
 PAGES_AT_ONCE: Final = 10
+PAGES_OF_A_SEARCH: Final = 5
+"""So many count as one search against the user's limit, as Tavily charges them."""
 MAX_PAGE_CHARS: Final = 200_000
 RAW_CONTENT_SECONDS: Final = 10.0
 EXTRACT_SECONDS: Final = 30.0
@@ -70,12 +74,19 @@ class TavilySearchBody(TavilyRequest):
     topic: Literal["general", "news", "finance"] | None = None
     time_range: Literal["day", "week", "month", "year", "d", "w", "m", "y"] | None = None
     days: int | None = Field(None, ge=1, description="Days back, for news; the old form of `time_range`.")
-    start_date: date | None = Field(None, description="Taken as the `time_range` that reaches back so far.")
+    start_date: date | None = Field(
+        None, description="Taken as the `time_range` that reaches back so far; older pages of known date are left out."
+    )
+    end_date: date | None = Field(
+        None, description="Newer pages of known date are left out; `notes` tells of those without a date."
+    )
     max_results: int | None = Field(None, ge=0, le=MAX_RESULTS, description=f"Unset: {DEFAULT_RESULTS}.")
     include_domains: Names | None = None
     exclude_domains: Names | None = None
     country: str | None = Field(None, max_length=60, description="Its English name, or two letters.")
-    include_answer: bool | str | None = Field(None, description="The answer is always null.")
+    include_answer: bool | str | None = Field(
+        None, description="An answer by the language model, or by sentences of the results where there is none."
+    )
     include_raw_content: bool | Literal["markdown", "text"] | None = Field(
         None, description="Read every page that was found."
     )
@@ -110,12 +121,13 @@ class TavilySearchAnswer(BaseModel):
 
     query: str
     follow_up_questions: None
-    answer: None
+    answer: str | None
     images: list[str]
     results: list[TavilyResult]
     response_time: float
     request_id: str
     usage: TavilyUsage | None = None
+    notes: list[str] | None = Field(None, description="What could not be heeded in full.")
 
 
 class TavilyPage(BaseModel):
@@ -179,6 +191,8 @@ def tavily_router(backend: Backend) -> APIRouter:
         user = await _user(backend, request, body)
         started = time.perf_counter()
         items: Sequence[SearchResultItem] = ()
+        said: str | None = None
+        notes: list[Fact] = []
         # Zero is legal at Tavily and gives nothing.
         if body.max_results != 0:
             response = await backend.search(
@@ -192,25 +206,34 @@ def tavily_router(backend: Backend) -> APIRouter:
                 include_domains=_domains(body.include_domains),
                 exclude_domains=_domains(body.exclude_domains),
             )
-            items = response.results
+            items = within(response.results, body.start_date, body.end_date)
+            if body.end_date and (undated := sum(day_of(item) is None for item in items)):
+                notes.append(Fact("web.undated_results", count=undated))
+            if body.include_answer:
+                with HangUp(request.receive):
+                    said = await answer_to(backend, user, body.query, replace(response, results=items))
         texts: Mapping[str, str] = {}
         if body.include_raw_content:
             with HangUp(request.receive):
                 texts = await pages.texts([item.url for item in items])
         results = [_result(item, rank, texts.get(item.url)) for rank, item in enumerate(items)]
-        answer = {"query": body.query, "follow_up_questions": None, "answer": None, "images": [], "results": results}
-        return json_answer(answer | _footer(body, started))
+        answer = {"query": body.query, "follow_up_questions": None, "answer": said, "images": [], "results": results}
+        language = reader_language(request.scope)
+        told = {"notes": [note.text(language) for note in notes]} if notes else {}
+        return json_answer(answer | _footer(body, started) | told)
 
     @router.post(
         "/tavily/extract",
         response_model=TavilyExtractAnswer,
-        responses=error_responses(400, 401, model=TavilyError),
+        responses=error_responses(400, 401, 429, model=TavilyError),
     )
     async def extract(request: Request, body: TavilyExtractBody) -> Response:
         """Read pages as Tavily does. 兼容 Tavily 的网页读取接口。"""
-        await _user(backend, request, body)
+        user = await _user(backend, request, body)
         started = time.perf_counter()
         urls = list(dict.fromkeys([body.urls] if isinstance(body.urls, str) else body.urls))
+        for _ in range(0, len(urls), PAGES_OF_A_SEARCH):
+            await backend.service.count(user)
         with HangUp(request.receive):
             read = await pages.read(urls, min(body.timeout or EXTRACT_SECONDS, EXTRACT_SECONDS))
         good = [

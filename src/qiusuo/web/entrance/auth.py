@@ -1,9 +1,10 @@
-"""Who is asking: bearer tokens, and the name under which searches are counted."""
+"""Who is asking: tokens, and the name under which searches are counted."""
 
 from __future__ import annotations
 
+import base64
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from http import HTTPStatus
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -64,10 +65,27 @@ def runs_the_server(scope: Scope, operators: Iterable[str]) -> bool:
     return client is not None and is_loopback(client[0]) and not brought
 
 
-def bearer_token(header: bytes | None) -> str | None:
-    """Return the token of an ``Authorization`` header."""
-    scheme, _, token = (header or b"").decode("latin-1").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
+def token_of(headers: Mapping[bytes, bytes]) -> str | None:
+    """Return the token of a request: a bearer's, the password of any user, or the key that some programs send."""
+    scheme, _, given = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    if scheme.lower() == "bearer":
+        return given.strip()
+    if scheme.lower() == "basic":
+        return _password(given)
+    key = headers.get(b"x-api-key")
+    return key.decode("latin-1").strip() if key is not None else None
+
+
+def is_sent_by_itself(headers: Mapping[bytes, bytes]) -> bool:
+    """Tell whether a browser adds the token by itself, also to what another site makes it send."""
+    return headers.get(b"authorization", b"")[:6].lower() == b"basic "
+
+
+def _password(given: str) -> str:
+    try:
+        return base64.b64decode(given, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def network_of(address: str) -> str:

@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from http import HTTPMethod, HTTPStatus
 from typing import Final
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qiusuo.logs import request_id, valid_request_id
 from qiusuo.server_settings import ServerSettings, host_key, is_loopback
-from qiusuo.web.entrance.auth import bearer_token
+from qiusuo.web.entrance.auth import is_sent_by_itself, token_of
 from qiusuo.web.entrance.door import Door
+from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
+from qiusuo.web.entrance.packed import coding_of, unpacked
 from qiusuo.web.entrance.sites import OtherSites, opens_page
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
@@ -31,10 +34,19 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/livez", "/readyz"})
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
+HEAD_PATHS: Final = OPEN_PATHS | {"/api/engines", "/api/health", "/metrics", "/openapi.json", "/config"}
+"""Are asked by HEAD as by GET; pages and models have it of themselves, a search is not made for it."""
+KEEP_ALIVE_SECONDS: Final = 75
+"""Clients keep a connection that long; the server a little longer, so that none is closed under a request."""
+
 _LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
 _METHODS: Final = frozenset(HTTPMethod)
-_HEADERS: Final = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+_HEADERS: Final = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"keep-alive", b"timeout=%d" % KEEP_ALIVE_SECONDS),
+)
 _POLICY: Final = b"content-security-policy"
 _NOTHING: Final = (_POLICY, b"default-src 'none'; frame-ancestors 'none'")
 """For what is no page: shown as one all the same, it can do nothing."""
@@ -93,6 +105,7 @@ class Guard:
         door: Door | None,
         metrics: Metrics,
         paths: frozenset[str] = frozenset(),
+        origins: AllowedOrigins | None = None,
     ) -> None:
         self._app = app
         self._paths = paths
@@ -100,6 +113,7 @@ class Guard:
         self._sites = OtherSites((hosts or frozenset()) - _LOCAL_NAMES)
         self._door = door
         self._metrics = metrics
+        self._origins = origins or AllowedOrigins(())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -111,6 +125,8 @@ class Guard:
             return
 
         headers = dict(scope["headers"])
+        scope = _plainly_addressed(scope)
+        origin = self._origins.allowed(headers)
         known_as = valid_request_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         request_id.set(known_as)
 
@@ -119,18 +135,25 @@ class Guard:
                 own = [*message.get("headers", ()), (_REQUEST_ID, known_as.encode())]
                 said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
                 policy = () if said else (_NOTHING,)
-                message["headers"] = [*own, *_HEADERS, *policy]
+                message["headers"] = [*own, *_HEADERS, *policy, *(cors_headers(origin) if origin else ())]
                 # Not every word that strangers can think of becomes a time series.
                 method = scope["method"] if scope["method"] in _METHODS else "other"
                 self._metrics.request_ended(self._route(scope), method, message["status"])
             await send(message)
 
-        refusal = await self._refusal(scope, headers)
-        if refusal is not None:
-            await refused(refusal, scope)(scope, receive, send_marked)
+        try:
+            answer = await self._answer(scope, headers)
+            packed = coding_of(headers.get(b"content-encoding"))
+        except Refusal as refusal:
+            answer, packed = refused(refusal, scope), None
+        if answer is not None:
+            await answer(scope, receive, send_marked)
             return
         # With a length the server itself sees to it that no more is sent.
-        inner = receive if b"content-length" in headers else _capped(receive, _largest(scope["path"]))
+        limit = _largest(scope["path"])
+        inner = receive if b"content-length" in headers else _capped(receive, limit)
+        if packed is not None:
+            scope, inner = unpacked(scope, inner, limit, _too_large)
         await self._app(scope, inner, send_marked)
 
     def _route(self, scope: Scope) -> str:
@@ -138,28 +161,60 @@ class Guard:
         # Never the path as such: there are as many as strangers can think of.
         return route or (scope["path"] if scope["path"] in self._paths else "other")
 
-    async def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+    async def _answer(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return what is answered here: that a page may call; None where the app is to answer.
+
+        Raises:
+            Refusal: the request may not come in.
+        """
         host = headers.get(b"host", b"").decode("latin-1")
         # Whoever watches the server calls it by its address, or by no name at all.
         if self._hosts is not None and scope["path"] not in OPEN_PATHS and _name_of(host) not in self._hosts:
-            return _wrong_host()
+            raise _wrong_host()
+        preflight = self._origins.preflight(scope, headers)
+        if preflight is not None:
+            return preflight
+        await self._let_in(scope, headers, host)
+        length = headers.get(b"content-length", b"0")
+        limit = _largest(scope["path"])
+        if not length.isdigit() or int(length) > limit:
+            raise _too_large(limit)
+        return None
+
+    async def _let_in(self, scope: Scope, headers: Headers, host: str) -> None:
+        """Find out who calls.
+
+        Raises:
+            Refusal: nobody who may.
+        """
         harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
         if self._door is None:
             # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
-            if self._sites.forged(scope, host, headers, harmless=harmless):
-                return _cross_site()
+            self._refuse_forged(scope, headers, host, harmless=harmless)
             client = scope.get("client")
             scope.setdefault("state", {})["user"] = client[0] if client else "local"
         elif not harmless:
-            token = bearer_token(headers.get(b"authorization"))
-            if token or scope["path"] not in LATE_PATHS:
-                try:
-                    scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
-                except Refusal as refusal:
-                    return refusal
-        length = headers.get(b"content-length", b"0")
-        limit = _largest(scope["path"])
-        return _too_large(limit) if not length.isdigit() or int(length) > limit else None
+            token = token_of(headers)
+            if is_sent_by_itself(headers):
+                self._refuse_forged(scope, headers, host, harmless=False)
+            if token or scope["path"] not in LATE_PATHS or scope["method"] != "POST":
+                scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
+
+    def _refuse_forged(self, scope: Scope, headers: Headers, host: str, *, harmless: bool) -> None:
+        if self._origins.allowed(headers) is None and self._sites.forged(scope, host, headers, harmless=harmless):
+            raise _cross_site()
+
+
+def _plainly_addressed(scope: Scope) -> Scope:
+    """Return a request without a slash at the end of its path, and HEAD as GET where the answer costs nothing.
+
+    The server itself leaves out the body, by the request that it has.
+    """
+    path = scope["path"].rstrip("/") or "/"
+    method = "GET" if scope["method"] == "HEAD" and path in HEAD_PATHS else scope["method"]
+    if (path, method) == (scope["path"], scope["method"]):
+        return scope
+    return {**scope, "path": path, "raw_path": path.encode("utf-8", "surrogateescape"), "method": method}
 
 
 def _name_of(host: str) -> str:

@@ -14,6 +14,7 @@ import uvicorn
 
 from qiusuo.web.app import QiusuoApp
 from qiusuo.web.entrance.connections import BoundedProtocol, OpenConnections, Refusals
+from qiusuo.web.entrance.guard import KEEP_ALIVE_SECONDS
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
 _POLL_SECONDS: Final = 0.05
+_LONGER_SECONDS: Final = 10
 # Files that are no connections of clients: those to engines, models, databases, the index, the log.
 _OWN_FILES: Final = 384
 
@@ -48,6 +50,7 @@ class Server(uvicorn.Server):
             # The client's address is what limits count by: nobody may write another one into a header.
             proxy_headers=False,
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS + _LONGER_SECONDS,
             **options,
         )
         super().__init__(config)

@@ -89,6 +89,13 @@ def refusal_shape(refusal: Refusal, path: str, language: Language) -> dict[str, 
     return shape | {"detail": {"error": in_one_line(refusal, language)}} if path.startswith(_TAVILY) else shape
 
 
+def no_such_address(path: str) -> Fact:
+    """Return that there is nothing at an address, and what there is for clients of its kind."""
+    if path.startswith(_TAVILY):
+        return Fact("web.not_of_tavily")
+    return Fact("openai.no_such_endpoint") if path.startswith(PREFIX) else Fact("web.no_such_address")
+
+
 def refused(refusal: Refusal, scope: Scope) -> Response:
     """Return the answer to a request that is refused."""
     language = reader_language(scope)

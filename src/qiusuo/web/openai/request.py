@@ -5,16 +5,21 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import ToolMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from qiusuo.chat.questions import question_in
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
+from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.client_tools import ClientTools
 from qiusuo.chat.turns.context import Ask
-from qiusuo.chat.turns.history import remember, without_links
+from qiusuo.chat.turns.history import remember
+from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.web.invalid import invalid_body
+from qiusuo.web.openai.earlier import EarlierAnswers
 from qiusuo.web.openai.errors import ApiError, unknown_model, unsupported
-from qiusuo.words import Fact, Language
-from qiusuo.words.catalogue import beginning
+from qiusuo.web.openai.tools import Said, as_messages, read_call, read_tools
+from qiusuo.words import Fact
 
 CHAT_MODEL: Final = "qiusuo-chat"
 AGENT_MODEL: Final = "qiusuo-agent"
@@ -22,22 +27,10 @@ MODELS: Final = (CHAT_MODEL, AGENT_MODEL)
 MAX_MESSAGES: Final = 2000
 """Of one request. Tens of thousands, each of a word, took a second in which nobody else was served."""
 MAX_PARTS: Final = 500
-NOTICE_MARK: Final = "> ⚠️ "
-THOUGHT_END: Final = "\n</think> \n\n"
-"""Ends what was streamed as the answer and turned out to be a thought.
-
-No model writes the blank behind the mark: so it is known again, and an answer that is about the mark stays whole.
-"""
 
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+_JSON: Final = frozenset({"json_object", "json_schema"})
 _TEXT_PARTS: Final = frozenset({"text", "input_text", "output_text"})
-# What we ourselves have put below an answer. Sent back to the model, it would only learn to write such lists.
-_HEADINGS: Final = tuple(f"## {beginning('citations.references', language)}" for language in Language)
-_LISTED: Final = (
-    "- [",
-    *(f"### {beginning('citations.round', language)}" for language in Language),
-    *(f"- {beginning('citations.listed_before', language)}" for language in Language),
-)
 
 
 class _Lenient(BaseModel):
@@ -53,10 +46,12 @@ class ContentPart(_Lenient):
 
 
 class ChatMessage(_Lenient):
-    """A message. Calls of the client's own tools are not looked at."""
+    """A message, with calls of the client's tools or what one of them has answered."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | Annotated[list[ContentPart], Field(max_length=MAX_PARTS)] | None = None
+    tool_calls: Annotated[list[Any], Field(max_length=MAX_PARTS)] | None = None
+    tool_call_id: str | None = None
 
 
 class StreamOptions(_Lenient):
@@ -67,6 +62,8 @@ class StreamOptions(_Lenient):
 
 class ResponseFormat(_Lenient):
     """The form of the answer."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
 
     type: str = "text"
 
@@ -86,12 +83,18 @@ class CompletionBody(_Lenient):
     n: int | None = None
     tools: list[Any] | None = None
     tool_choice: Any = None
+    parallel_tool_calls: bool | None = None
     functions: list[Any] | None = None
     logprobs: bool | None = None
     response_format: ResponseFormat | None = None
     modalities: list[str] | None = None
     search: bool | None = None
     references: bool | None = None
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer is to be JSON."""
+        return self.response_format is not None and self.response_format.type != "text"
 
     @property
     def wishes(self) -> dict[str, Any]:
@@ -118,6 +121,15 @@ def read_completion(raw: bytes) -> CompletionBody:
         where = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
         param = str(where[0]) if where else None
         raise ApiError(HTTPStatus.BAD_REQUEST, invalid_body(error).fact, param=param) from None
+    return checked(body)
+
+
+def checked(body: CompletionBody) -> CompletionBody:
+    """Return a body that asks for what there is.
+
+    Raises:
+        ApiError: it does not.
+    """
     if body.model not in MODELS:
         raise unknown_model(body.model)
     _refuse_what_there_is_not(body)
@@ -127,13 +139,12 @@ def read_completion(raw: bytes) -> CompletionBody:
 def _refuse_what_there_is_not(body: CompletionBody) -> None:
     if body.n is not None and body.n != 1:
         raise unsupported(Fact("openai.one_answer"), "n")
-    for name, tools in (("tools", body.tools), ("functions", body.functions)):
-        if tools and body.tool_choice != "none":
-            raise unsupported(Fact("openai.own_tools", model=AGENT_MODEL), name)
+    if body.functions:
+        raise unsupported(Fact("openai.old_functions"), "functions")
     if body.logprobs:
         raise unsupported(Fact("openai.logprobs"), "logprobs")
-    if body.response_format is not None and body.response_format.type != "text":
-        raise unsupported(Fact("openai.no_json"), "response_format")
+    if body.wants_json and body.response_format and body.response_format.type not in _JSON:
+        raise unsupported(Fact("openai.answer_form"), "response_format")
     if body.modalities and body.modalities != ["text"]:
         raise unsupported(Fact("openai.only_text"), "modalities")
 
@@ -152,69 +163,57 @@ def conversation(body: CompletionBody, user: str | None) -> tuple[Ask, Memory]:
     """Return the question (the last message) and what was said before it.
 
     Raises:
-        ApiError: the last message is not the user's, or one has something else than text.
+        ApiError: the last message is neither the user's nor a tool's, or one has something else than text.
     """
-    system: list[str] = []
-    said: list[tuple[str, str]] = []
-    for index, message in enumerate(body.messages):
-        text = _text(message, index)
-        if message.role in _SYSTEM_ROLES:
-            system.append(text)
-        else:
-            said.append((message.role, text))
-    if not said or said[-1][0] != "user":
+    system, said, registry = _said(body.messages)
+    last = max((index for index, each in enumerate(said) if each.role == "user"), default=None)
+    since = as_messages(said[last + 1 :]) if last is not None else []
+    if last is None or (said[-1].role != "user" and not (since and isinstance(since[-1], ToolMessage))):
         raise ApiError(HTTPStatus.BAD_REQUEST, Fact("openai.last_message"), param="messages")
-    searches = body.search is not False
+    tools = read_tools(body.tools, body.tool_choice)
+    searches = body.search is not False or tools.search
     agent = body.model == AGENT_MODEL and searches
     settings = ChatSettings(mode=Mode.AGENT if agent else Mode.CHAT, search=searches and not agent)
-    ask = Ask(said[-1][1], settings, user=user, system="\n\n".join(text for text in system if text.strip()))
-    return ask, _memory(said[:-1])
+    form = body.response_format.model_dump(exclude_unset=True) if body.wants_json and body.response_format else None
+    client = ClientTools(tools.functions, tools.choice, body.parallel_tool_calls, tuple(since), form=form)
+    if form is not None:
+        system = f"{system}\n\n{prompts.ONLY_JSON}".strip()
+    ask = Ask(said[last].text, settings, user=user, system=system, client=client)
+    return ask, _memory(said[:last], registry)
 
 
-def _memory(said: list[tuple[str, str]]) -> Memory:
+def _memory(said: list[Said], registry: CitationRegistry) -> Memory:
     """Return what was said, turn by turn: a long conversation is cut between turns."""
-    turns: list[list[BaseMessage]] = []
-    for role, text in said:
-        if role == "user" and text.strip():
-            turns.append([HumanMessage(text)])
-        elif role == "assistant" and (answer := _as_the_model_said(text)):
-            if not turns:  # a greeting
-                turns.append([])
-            turns[-1].append(AIMessage(answer))
-        # What the client's own tools have answered is left out: the model has never seen their calls.
-    memory = Memory()
-    for number, messages in enumerate(turns, 1):
-        remember(memory, f"earlier-{number}", messages)
-        question = "".join(message.text for message in messages if isinstance(message, HumanMessage))
-        answers = (message.text for message in messages if isinstance(message, AIMessage))
-        memory.note(f"earlier-{number}", question, "\n\n".join(answers))
+    turns: list[list[Said]] = []
+    for each in said:
+        if (each.role == "user" and each.text.strip()) or not turns:  # else a greeting
+            turns.append([])
+        if each.role != "user" or each.text.strip():
+            turns[-1].append(each)
+    memory = Memory(registry=registry)
+    for number, turn in enumerate(filter(None, turns), 1):
+        remember(memory, f"earlier-{number}", as_messages(turn))
+        question = "".join(each.text for each in turn if each.role == "user")
+        answers = [each.text for each in turn if each.role == "assistant" and each.text]
+        memory.note(f"earlier-{number}", question_in(question), "\n\n".join(answers))
     return memory
 
 
-def _as_the_model_said(text: str) -> str:
-    """Return an earlier answer without what was added to it: links are plain markers again."""
-    return without_links(_without_own_tail(_without_thought(text))).strip()
-
-
-def _without_thought(text: str) -> str:
-    return text.rpartition(THOUGHT_END)[2]
-
-
-def _without_own_tail(text: str) -> str:
-    # Line by line from the end, not by a pattern: on an answer full of such lines it would take minutes.
-    lines = text.split("\n")
-    end = _without_last(lines, len(lines), (NOTICE_MARK,))
-    heading = _without_last(lines, end, _LISTED) - 1
-    if heading > 0 and lines[heading] in _HEADINGS and not lines[heading - 1]:
-        end = heading
-    return "\n".join(lines[:end])
-
-
-def _without_last(lines: list[str], end: int, beginnings: tuple[str, ...]) -> int:
-    """Return where the last lines begin that are empty or begin so."""
-    while end and (not lines[end - 1] or lines[end - 1].startswith(beginnings)):
-        end -= 1
-    return end
+def _said(messages: list[ChatMessage]) -> tuple[str, list[Said], CitationRegistry]:
+    """Return the rules of the client, all that was said after them, and the sources of its answers."""
+    system: list[str] = []
+    said: list[Said] = []
+    earlier = EarlierAnswers()
+    for index, message in enumerate(messages):
+        text = _text(message, index)
+        if message.role in _SYSTEM_ROLES:
+            system.append(text)
+        elif message.role == "assistant":
+            calls = tuple(call for each in message.tool_calls or () if (call := read_call(each)) is not None)
+            said.append(Said("assistant", earlier.heard(text), calls))
+        else:
+            said.append(Said(message.role, text, answers=message.tool_call_id or ""))
+    return "\n\n".join(text for text in system if text.strip()), said, earlier.registry
 
 
 def _text(message: ChatMessage, index: int) -> str:

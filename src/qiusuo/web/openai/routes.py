@@ -1,6 +1,6 @@
-"""``/v1/chat/completions`` and ``/v1/models`` in OpenAI's shape, so that programs can use Qiusuo as a model.
+"""OpenAI's endpoints under ``/v1``, so that programs can use Qiusuo as a model.
 
-Nothing is kept: every request brings its conversation along.
+Every request brings its conversation along; what is kept beside it only makes the next answer better.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from starlette.requests import Request
@@ -17,19 +18,35 @@ from starlette.types import Receive, Scope, Send
 
 from qiusuo.chat.chat import Turn
 from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
-from qiusuo.chat.models.tuned import tuned
+from qiusuo.chat.models.tuned import knows_json, tuned
 from qiusuo.chat.running import RunningTurn
 from qiusuo.chat.sessions.conversations import Conversations
+from qiusuo.chat.sessions.session import Memory
+from qiusuo.chat.turns.context import Ask
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.chat import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
-from qiusuo.web.openai.errors import ApiError, error_shape, language_for, stopping, turn_failed, unknown_model
-from qiusuo.web.openai.request import MODELS, THOUGHT_END, read_conversation
-from qiusuo.web.openai.shape import PING, Completion, error_event, model_shape, models_shape
+from qiusuo.web.openai.document import PATHS
+from qiusuo.web.openai.earlier import THOUGHT_END
+from qiusuo.web.openai.errors import (
+    ApiError,
+    error_shape,
+    language_for,
+    stopping,
+    turn_failed,
+    unknown_model,
+    unsupported,
+)
+from qiusuo.web.openai.pending import Pending
+from qiusuo.web.openai.request import MODELS, CompletionBody, read_conversation
+from qiusuo.web.openai.responses import KeptItems, read_responses
+from qiusuo.web.openai.responses_shape import ResponsesAnswer
+from qiusuo.web.openai.shape import PING, Completion, model_shape, models_shape
 from qiusuo.web.route import json_answer, user_of
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -38,12 +55,14 @@ PING_SECONDS: Final = 10.0
 _STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 Handler = Callable[[Request], Awaitable[Response]]
+Read = Callable[[bytes], tuple[CompletionBody, Ask, Memory]]
+Shape = Completion | ResponsesAnswer
 
 
 def openai_extension(backend: Backend, *, ping_seconds: float = PING_SECONDS) -> Extension:
     """Return the endpoints; they answer with the chat that ``chat_extension`` has left behind."""
     api = OpenAiRoutes(backend, ping_seconds)
-    return Extension(api.routes(), stop=api.stop, answering=lambda: api.answering)
+    return Extension(api.routes(), stop=api.stop, answering=lambda: api.answering, paths=PATHS)
 
 
 class OpenAiRoutes:
@@ -54,11 +73,14 @@ class OpenAiRoutes:
         self._conversations: Conversations = backend.parts["conversations"]
         self._ping_seconds = ping_seconds
         self._running: set[Following] = set()
+        self._pending = Pending()
+        self._items = KeptItems()
 
     def routes(self) -> list[Route]:
         """Return the routes."""
         table: list[tuple[str, str, Handler]] = [
             ("/v1/chat/completions", "POST", self.complete),
+            ("/v1/responses", "POST", self.respond),
             ("/v1/models", "GET", self.models),
             ("/v1/models/{model}", "GET", self.model),
         ]
@@ -87,33 +109,40 @@ class OpenAiRoutes:
 
     async def complete(self, request: Request) -> Response:
         """Answer the last message of a conversation."""
+        return await self._respond(request, partial(read_conversation, user=user_of(request)), lambda answer: answer)
+
+    async def respond(self, request: Request) -> Response:
+        """Answer in the shape of Responses."""
+        user, owner = user_of(request), owner_of(request)
+        read = partial(read_responses, user=user, kept=self._items, owner=owner)
+        return await self._respond(
+            request, read, lambda answer: ResponsesAnswer(answer, partial(self._items.keep, owner))
+        )
+
+    async def _respond(self, request: Request, read: Read, shaped: Callable[[Completion], Shape]) -> Response:
         if self._backend.life.stopping:
             raise stopping()
-        raw, user = await request.body(), user_of(request)
-        if len(raw) > MAX_BODY_BYTES:
-            # Megabytes take a while to read, in which the streams of others must not stand still.
-            body, ask, memory = await asyncio.to_thread(read_conversation, raw, user)
-        else:
-            body, ask, memory = read_conversation(raw, user)
-        turn = tuned(self._conversations.chat, body.wishes).turn(ask, memory)
-        completion = Completion(
-            body.model,
-            ask,
-            turn,
-            references=body.references is not False,
-            include_usage=bool(body.stream_options and body.stream_options.include_usage),
-        )
-        following = self._follow(turn, owner_of(request))
+        raw, owner = await request.body(), owner_of(request)
+        # Megabytes take a while to read, in which the streams of others must not stand still.
+        large = len(raw) > MAX_BODY_BYTES
+        body, ask, memory = await asyncio.to_thread(read, raw) if large else read(raw)
+        ask = self._pending.resumed(owner, ask, memory)
+        chat = self._conversations.chat
+        if ask.client.form and not await knows_json(chat.model):
+            raise unsupported(Fact("openai.no_json"), "response_format")
+        turn = tuned(chat, body.wishes).turn(ask, memory)
+        usage = bool(body.stream_options and body.stream_options.include_usage)
+        shape = shaped(Completion(body.model, ask, turn, references=body.references is not False, include_usage=usage))
+        following = self._follow(turn, owner)
         try:
             with HangUp(request.receive):
                 if not body.stream:
-                    return json_answer(completion.whole(await _answer(following)))
+                    return json_answer(shape.whole(await _answer(following)))
                 begun = await _begun(following, self._ping_seconds)
         except BaseException:  # whatever it is, a hang-up too, nobody will read the answer any more
             await following.aclose()
             raise
-        chunks = _chunks(completion, following, begun, self._ping_seconds, request.scope)
-        return TurnStream(following, chunks)
+        return TurnStream(following, _chunks(shape, following, begun, self._ping_seconds, request.scope))
 
     def _follow(self, turn: Turn, owner: str) -> Following:
         """Begin a turn.
@@ -129,6 +158,7 @@ class OpenAiRoutes:
         def ended() -> None:
             self._running.discard(following)
             places.give_back(owner)
+            self._pending.keep(owner, turn)
 
         following.when_ended(ended)
         return following
@@ -193,15 +223,15 @@ async def _begun(following: Following, seconds: float) -> list[Event]:
 
 
 async def _chunks(
-    completion: Completion, following: Following, begun: list[Event], ping_seconds: float, scope: Scope
+    shape: Shape, following: Following, begun: list[Event], ping_seconds: float, scope: Scope
 ) -> AsyncGenerator[bytes]:
-    yield completion.beginning()
+    yield shape.beginning()
     events, streamed, news = begun, list[str](), News()
     while True:
         text = news.of(events)
         if text:
             streamed.append(text)
-            yield completion.piece(text)
+            yield shape.piece(text)
         done = next((event for event in events if isinstance(event, Done)), None)
         if done is not None:
             break
@@ -211,9 +241,9 @@ async def _chunks(
     try:
         _good(done, following)
     except ApiError as error:
-        yield error_event(error_shape(error, language_for(error, scope)))
+        yield shape.failed(error_shape(error, language_for(error, scope)))
         return
-    for chunk in completion.ending("".join(streamed), done):
+    for chunk in shape.ending("".join(streamed), done):
         yield chunk
 
 

@@ -16,13 +16,16 @@ from qiusuo.chat.chat import Turn
 from qiusuo.chat.events import SERVER_STOPPING, Done
 from qiusuo.chat.sessions.session import Mode
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.client_tools import TOOL_CALLS
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.citations.checking.verdict import Support
 from qiusuo.citations.linking.references import LINK, escape_markdown
 from qiusuo.text import clean, truncate
 from qiusuo.urls import link_url
-from qiusuo.web.openai.request import MODELS, NOTICE_MARK
+from qiusuo.web.openai.earlier import NOTICE_MARK
+from qiusuo.web.openai.request import MODELS
+from qiusuo.web.openai.tools import call_shape
 from qiusuo.words import Fact
 
 DONE: Final = b"data: [DONE]\n\n"
@@ -59,15 +62,16 @@ class Completion:
 
     def whole(self, done: Done) -> dict[str, Any]:
         """Return the answer at once."""
-        tail = self._tail(done)
+        tail = self.tail(done)
         message = {
             "role": "assistant",
-            "content": done.answer + tail,
+            "content": done.answer + tail or None,
             "refusal": None,
-            "annotations": self._annotations(done.answer),
+            "annotations": self.annotations(done.answer),
+            **self._calls(),
         }
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(done)}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": self._usage(done), **self._found()}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.finish(done)}
+        return {**self._head("chat.completion"), "choices": [choice], "usage": self.usage(done), **self.found()}
 
     def beginning(self) -> bytes:
         """Return the first chunk, which says who speaks."""
@@ -79,14 +83,27 @@ class Completion:
 
     def ending(self, streamed: str, done: Done) -> list[bytes]:
         """Return the chunks after the text that was streamed."""
-        tail = self._tail(done)
-        last = {"annotations": self._annotations(streamed)}
+        tail = self.tail(done)
+        last = {"annotations": self.annotations(streamed)}
         chunks = [self.piece(tail)] if tail else []
-        chunks.append(self._chunk(last, _finish(done), **self._found()))
+        if calls := self._calls():
+            numbered = [{"index": index, **call} for index, call in enumerate(calls["tool_calls"])]
+            chunks.append(self._chunk({"tool_calls": numbered}))
+        chunks.append(self._chunk(last, self.finish(done), **self.found()))
         if self.include_usage:
             head = self._head("chat.completion.chunk")
-            chunks.append(_event({**head, "choices": [], "usage": self._usage(done)}))
+            chunks.append(_event({**head, "choices": [], "usage": self.usage(done)}))
         return [*chunks, DONE]
+
+    def failed(self, error: dict[str, Any]) -> bytes:
+        """Return an error that comes in the middle of a stream."""
+        return _event(error)
+
+    def finish(self, done: Done) -> str:
+        """Return why the answer ended, in OpenAI's words."""
+        if self.turn.calls:
+            return TOOL_CALLS
+        return _finish(done)
 
     def _head(self, kind: str) -> dict[str, Any]:
         return {"id": f"chatcmpl-{self.ask.id}", "object": kind, "created": self.created, "model": self.model}
@@ -96,8 +113,10 @@ class Completion:
         chunk = {**self._head("chat.completion.chunk"), "choices": [choice], **more}
         return _event({**chunk, "usage": None} if self.include_usage else chunk)
 
-    def _tail(self, done: Done) -> str:
+    def tail(self, done: Done) -> str:
         """Return what stands below the answer: the references, what they do not bear out, and why a search failed."""
+        if self.ask.client.form or self.turn.calls:
+            return ""
         language = self.turn.language
         parts = [done.references] if self.references and done.references else []
         # Most programs show the text and nothing else; nobody shall take a number that its source does not have for
@@ -112,13 +131,14 @@ class Completion:
         ]
         return "".join(f"\n\n{part}" for part in parts)
 
-    def _annotations(self, text: str) -> list[dict[str, Any]]:
+    def annotations(self, text: str) -> list[dict[str, Any]]:
         """Return where ``text`` cites what.
 
         Citations that were added after the text was out (the model had written none) are told of by their sentences.
         """
         record = self.turn.record
-        sources = {source["number"]: source for source in record.sources}
+        earlier = {reference.number: reference.to_dict() for reference in self.turn.memory.registry.sources}
+        sources = earlier | {source["number"]: source for source in record.sources}
         found = [
             _annotation(source, place.start(), place.end())
             for place in LINK.finditer(text)
@@ -134,7 +154,11 @@ class Completion:
                 found.append(_annotation(sources[added["number"]], start, position))
         return found
 
-    def _found(self) -> dict[str, Any]:
+    def _calls(self) -> dict[str, Any]:
+        return {"tool_calls": [call_shape(call) for call in self.turn.calls]} if self.turn.calls else {}
+
+    def found(self) -> dict[str, Any]:
+        """Return what was found, as Perplexity and as we have it."""
         record = self.turn.record
         sources = sorted(record.sources, key=lambda source: int(source["number"]))
         return {
@@ -157,7 +181,8 @@ class Completion:
             },
         }
 
-    def _usage(self, done: Done) -> dict[str, int]:
+    def usage(self, done: Done) -> dict[str, int]:
+        """Return the tokens that were used; estimates where the model does not tell."""
         told = self.turn.record.usage or {}
         asked, answered = told.get("inputTokens"), told.get("outputTokens")
         asked = self._estimate() if asked is None else asked
@@ -173,11 +198,6 @@ class Completion:
         if messages and isinstance(messages[-1], AIMessage):
             messages.pop()  # the answer
         return estimate_tokens(rules + self.ask.system) + sum(map(message_tokens, messages))
-
-
-def error_event(error: dict[str, Any]) -> bytes:
-    """Return an error that comes in the middle of a stream."""
-    return _event(error)
 
 
 def _annotation(source: dict[str, Any], start: int, end: int) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""A short answer to a search, written by the model from what was found: no conversation, no tools, no references."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from contextlib import aclosing
+from typing import Final
+
+from langchain_core.messages import HumanMessage, SystemMessage
+
+from qiusuo.chat.chat import Chat
+from qiusuo.chat.models.model_errors import stream_model
+from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.thinking import ThinkFilter
+from qiusuo.errors import ModelError
+from qiusuo.models import SearchResponse
+
+logger = logging.getLogger(__name__)
+
+SECONDS: Final = 30.0
+_LONGEST: Final = 20_000
+_MARKER: Final = re.compile(r"[ \t]?\[\d{1,3}\]")
+
+
+async def short_answer(chat: Chat, question: str, response: SearchResponse, *, seconds: float = SECONDS) -> str | None:
+    """Return what the model answers; None where there is no model, or it fails or is late."""
+    if chat.model.info.kind == EXTRACTIVE or not response.results:
+        return None
+    language = prompts.language_of(question)
+    numbers = range(1, len(response.results) + 1)
+    length = chat.settings.snippet_length
+    asked = prompts.with_results(question, response, language, numbers=numbers, snippet_length=length)
+    messages = [SystemMessage(prompts.chat_system(language)), HumanMessage(asked)]
+    thoughts, said = ThinkFilter(), ""
+    try:
+        async with asyncio.timeout(seconds):
+            model = await chat.model.chat_model()
+            stream = stream_model(model, messages, model=chat.model.info.name, idle_timeout=seconds, retries=0)
+            async with aclosing(stream):
+                async for chunk in stream:
+                    said += thoughts.feed(chunk.text)
+                    if len(said) > _LONGEST:
+                        break
+    except (TimeoutError, ModelError) as error:
+        logger.warning("the model gave no answer to a search: %s", type(error).__name__)
+        return None
+    return _MARKER.sub("", said + thoughts.finish()).strip() or None
