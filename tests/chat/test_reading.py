@@ -231,6 +231,21 @@ class TestFailures:
             assert len(reads.entries) > 0.7 * len(places)  # the others are no addresses of the web
             assert world.server.seen == []
 
+    async def test_a_reading_that_is_stopped_ends_as_failed(self) -> None:
+        async with ReadingWorld() as world:
+
+            async def never(*_: Any, **__: Any) -> Any:
+                await asyncio.Event().wait()
+
+            world.reader.read = never  # type: ignore[method-assign]
+            turn, heard = world.chat.turn(Ask(SPAN, ChatSettings(search=True))), Heard()
+            async for event in turn.events():
+                heard.events.append(event)
+                if isinstance(event, Reading):
+                    turn.stop()
+            assert reading(heard).done
+            assert all(page.state is PageState.FAILED for page in reading(heard).pages)
+
 
 class TestKeeping:
     async def test_a_page_is_fetched_once_for_two_questions(self) -> None:

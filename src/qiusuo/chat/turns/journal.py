@@ -16,6 +16,7 @@ from qiusuo.chat.events import (
     Event,
     Notice,
     PageRead,
+    PageState,
     Reading,
     Retraction,
     Round,
@@ -52,6 +53,7 @@ class Journal:
         self._search_ms = 0
         self._tokens: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
+        self._reading: dict[int, tuple[PageRead, ...]] = {}
 
     @property
     def language(self) -> Language:
@@ -151,11 +153,13 @@ class Journal:
     def begin_reading(self, pages: tuple[PageRead, ...]) -> int:
         """Tell that pages are being read; return the number of the reading."""
         number = len(self.record.readings) + 1
+        self._reading[number] = pages
         self.emit(Reading(number, pages))
         return number
 
     def end_reading(self, number: int, pages: tuple[PageRead, ...], ms: int) -> None:
         """Tell what became of the pages."""
+        self._reading.pop(number, None)
         self.emit(Reading(number, pages, done=True, ms=ms))
 
     def weighed(self, passages: Mapping[int, tuple[str, ...]], weak: Collection[int]) -> None:
@@ -184,11 +188,14 @@ class Journal:
                 self._tokens[name] = self._tokens.get(name, 0) + int(usage[name])
 
     def finish(self, done: Done) -> None:
-        """End the turn. A search that still runs ends with it."""
+        """End the turn. A search or a reading that still runs ends with it."""
         for each in [each for each in self.record.rounds if each["state"] == RoundState.RUNNING]:
             why = Fact("turn.broken_off")
             asked = each.get("asked", "")
             self.emit(Round(each["number"], each["kind"], each["query"], RoundState.FAILED, asked=asked, fact=why))
+        for number, pages in list(self._reading.items()):
+            broken_off = (replace(page, state=PageState.FAILED, fact=Fact("turn.broken_off")) for page in pages)
+            self.end_reading(number, tuple(broken_off), 0)
         self.emit(
             Usage(
                 self._tokens.get("input_tokens"),
