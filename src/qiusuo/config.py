@@ -205,6 +205,10 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         None, description="Folder of the legal index. Unset: qiusuo/legal in the user's data folder."
     )
     legal_masking: bool = Field(True, description="Hide personal data in judgments.")
+    legal_meaning: bool = Field(
+        True,
+        description="Let a server or a chat make the vectors by which laws are ranked by meaning, in the background.",
+    )
     engines: dict[str, EngineSettings] = Field(default_factory=dict, description="Settings of single engines.")
     web_search: WebSearchConfig = Field(
         default_factory=WebSearchConfig, description="Which plain search tool the factory gives, and its key."
