@@ -44,7 +44,7 @@ SEMANTIC_WEIGHT = 1.25
 # Set by hand. What a place has made has no vectors; how near it is is guessed by its words.
 OF_NAMED_LAW = 4.0
 OF_ITS_PLACE = 0.3
-OF_SOME_PLACE = -0.6
+OF_SOME_PLACE = -1.0
 _CORE_KINDS = frozenset({LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION})
 
 
