@@ -12,7 +12,7 @@ from types import MappingProxyType
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.validity import in_force, repealed
 from qiusuo.legal.index.folder import IndexFolder
-from qiusuo.legal.index.places import NATIONAL, place_of, places_in
+from qiusuo.legal.index.places import NATIONAL, place_of, places_in, subjects_of
 from qiusuo.legal.index.ranking import RankingBackend, TantivyBackend, fact_tokens, own_tokens, tokens
 from qiusuo.legal.index.schema import RANKING_VERSION
 from qiusuo.legal.index.semantic import Vectors
@@ -43,6 +43,8 @@ SIZE_CAP = 250
 SEMANTIC_WEIGHT = 1.25
 # Set by hand. What a place has made has no vectors; how near it is is guessed by its words.
 OF_NAMED_LAW = 4.0
+ON_ITS_SUBJECT = 0.3
+WHY_IT_WAS_MADE = -0.3
 OF_ITS_PLACE = 0.3
 OF_SOME_PLACE = -1.0
 _CORE_KINDS = frozenset({LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION})
@@ -90,6 +92,8 @@ class LegalIndex:
         places = {version.id: place_of(version.law) for version in self.store.versions.values()}
         self._local_versions = frozenset(version for version, place in places.items() if place != NATIONAL)
         self._local = frozenset(places[version] for version in self._local_versions)
+        self._purposes = self.store.purposes()
+        self._subjects = subjects_of(self.store.laws.values())
         self._pages = {version.url: version for version in self.store.versions.values() if version.url}
         self.vectors = Vectors.open(generation)
         self.wording = fitted()
@@ -174,10 +178,15 @@ class LegalIndex:
     ) -> Iterator[Hit]:
         """Yield articles with their scores: of words, of their law, of meaning, and what else ``counts`` for them."""
         near = self.vectors.nearness(question, CANDIDATES, words) if semantic and self.vectors is not None else {}
+        about = {law_id for subject, laws in self._subjects.items() if subject in question for law_id in laws}
         for article_id in {**words, **near} if anywhere else words:
             version = self._version_of[article_id]
             if versions is None or version in versions:
                 score = words.get(article_id, 0.0) + self._priors[version] + counts.get(article_id, 0.0)
+                if self.store.versions[version].law.id in about:
+                    score += ON_ITS_SUBJECT
+                if article_id in self._purposes:
+                    score += WHY_IT_WAS_MADE
                 yield Hit(article_id, score + SEMANTIC_WEIGHT * near.get(article_id, 0.0))
 
     def word_scores(self, question: str, limit: int, filters: Mapping[str, str] | None = None) -> dict[int, float]:
