@@ -120,7 +120,8 @@ class Vectors:
         """Return the vectors of a generation, None where it has none or the extra is not installed."""
         if not (folder / VECTORS).is_file() or not is_installed():
             return None
-        return cls(folder, shared_encoder())
+        facts = (folder / VECTORS).stat()
+        return _shared_vectors(folder, facts.st_mtime_ns, facts.st_size)
 
     def _question(self, text: str) -> Any:
         """Return the vector of a question, drawn towards what the law calls the things it speaks of."""
@@ -145,3 +146,9 @@ class Vectors:
         best = float(scores.max()) or 1.0
         places = {*near, *(self._place[article_id] for article_id in also if article_id in self._place)}
         return {int(self._ids[place]): float(scores[place]) / best for place in places}
+
+
+@functools.lru_cache(maxsize=2)
+def _shared_vectors(folder: Path, _written: int, _size: int) -> Vectors:
+    """Return the vectors of a generation; those of several open indexes are the same."""
+    return Vectors(folder, shared_encoder())
