@@ -27,7 +27,7 @@ LENS = Path(__file__).parent.parent / "data" / "lens.npy"
 DIMENSIONS = 512
 MAX_CHARS = 360
 KNOWN_QUESTIONS = 2048
-PHRASES_WEIGHT = 0.4
+PHRASES_WEIGHT = 0.3
 _SCALE = 127.0
 
 
