@@ -15,6 +15,7 @@ from eval.legal.goals import Reached
 from eval.legal.lecard import candidates_in_order, leave_one_out
 from eval.legal.measures import lecard_measures, stard_measures
 from eval.legal.priors import CrossValidation
+from qiusuo.errors import ConfigurationError
 from qiusuo.legal.building.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.index import semantic
 from qiusuo.legal.index.folder import IndexFolder, legal_folder
@@ -40,7 +41,7 @@ def main() -> int:
     if wanted.only in {None, "lookup"} and (wanted.lookup or wanted.only):
         lookup_table()
     reached = Reached()
-    if wanted.only in {None, "lay"}:
+    if wanted.only in {None, "lay"} and not (wanted.fit_wording or wanted.fit_lens):
         lay_table(reached)
     if not data.SHARED.is_dir():
         print(f"!! SKIPPED: the collections are not in {data.SHARED}")
@@ -66,16 +67,16 @@ def lay_table(reached: Reached) -> None:
     print("\n## Lay questions in whole sentences (installed laws)\n")
     rows, everyday = lay.lay_questions(), lay.everyday_questions()
     parts = {part: [row for row in rows if row["part"] == part] for part in ("tuned", "held_out")}
-    handle = IndexHandle(IndexFolder(legal_folder()))
-    if handle.is_there():
-        index = handle.get()
+    try:
+        index = IndexHandle(IndexFolder(legal_folder())).get()
+    except ConfigurationError as error:
+        print(f"!! SKIPPED: {error.message} {error.fix}")
+    else:
         print("with the sentence encoder" if index.vectors is not None else "by words alone: the index has no vectors")
         for part, some in parts.items():
             counted = lay.count(index, some)
             print(f"{part}: {counted}", flush=True)
             reached.values["lay"] = counted.first_two / counted.questions
-    else:
-        print("!! SKIPPED: run qiusuo legal install first")
     for part, some in parts.items():
         known = lay.recognised(some)
         print(f"{part}: {known} of {len(some)} recognised as legal")
