@@ -36,7 +36,7 @@ class FactQuery:
 
 
 def build(folder: Path, source: str, *, with_vectors: bool = False) -> tuple[LegalIndex, ImportReport]:
-    """Build an index over one of the shared files."""
+    """Build an index over one of the shared files; one that is there already is not built again."""
     report = Importer(IndexFolder(folder), with_vectors=with_vectors).run([SHARED / source])
     return IndexHandle(IndexFolder(folder)).get(), report
 

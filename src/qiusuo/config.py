@@ -201,10 +201,9 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
     case_sites: NameList = Field(CASE_SITES, description="Sites preferred by case searches.")
     regulation_keyword: str = Field("法律法规", description="Added to regulation queries that name no kind of law.")
     case_keyword: str = Field("裁判文书", description="Added to case queries that name no kind of judgment.")
-    legal_dir: str | None = Field(
-        None, description="Folder of the legal index. Unset: qiusuo/legal in the user's data folder."
-    )
+    legal_dir: str | None = Field(None, description="Folder of the legal index. Unset: legal in the data folder.")
     legal_masking: bool = Field(True, description="Hide personal data in judgments.")
+    legal_meaning: bool = Field(True, description="Prepare laws for search by meaning, beside a server or a chat.")
     engines: dict[str, EngineSettings] = Field(default_factory=dict, description="Settings of single engines.")
     web_search: WebSearchConfig = Field(
         default_factory=WebSearchConfig, description="Which plain search tool the factory gives, and its key."

@@ -13,13 +13,16 @@ import inspect
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Protocol
 
 from qiusuo.details import Details, PlainDetails
 from qiusuo.models import SearchType
+from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +48,19 @@ class Recognised:
     """It names what it wants one by one, so that all of it belongs into the answer."""
 
 
+class Beside(Protocol):
+    """Work of a plug-in that goes on while a server, or a conversation in a terminal, does."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None: ...
+
+    def status(self) -> Fact | None:
+        """Return how far it is, in a few words; None where there is nothing to tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """What a package brings.
@@ -58,6 +74,8 @@ class Plugin:
         commands: Typer apps, each a group of commands under its own name, or functions, each a command.
         routes: ``(backend) -> sequence of APIRouter``, called once for each server.
         checks: By name, ``async (context) -> list of Finding``.
+        beside: ``(settings) -> Beside``: work in the background, begun with each server and each conversation in a
+            terminal and ended with it.
     """
 
     name: str
@@ -68,6 +86,7 @@ class Plugin:
     commands: Mapping[str, Piece] = field(default_factory=dict)
     routes: tuple[Piece, ...] = ()
     checks: Mapping[str, Piece] = field(default_factory=dict)
+    beside: tuple[Piece, ...] = ()
 
     @property
     def always_used(self) -> tuple[Piece, ...]:
@@ -77,7 +96,7 @@ class Plugin:
     @property
     def surfaces(self) -> tuple[Piece, ...]:
         """The parts that belong to a chat, a terminal or a server, which need not be installed."""
-        return (*self.tools, *self.commands.values(), *self.routes)
+        return (*self.tools, *self.commands.values(), *self.routes, *self.beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +145,24 @@ def recognise(question: str) -> Recognised | None:
             if known is not None:
                 return known
     return None
+
+
+@contextmanager
+def beside(settings: Any) -> Iterator[tuple[Beside, ...]]:
+    """Let the plug-ins work in the background meanwhile; what they do is their own concern, also if it fails."""
+    begun: list[Beside] = []
+    with ExitStack() as stack:
+        for plugin in installed():
+            for part in plugin.beside:
+                make = load(plugin, part)
+                try:
+                    if make is not None:
+                        work: Beside = make(settings)
+                        stack.enter_context(work)
+                        begun.append(work)
+                except Exception:  # somebody else's fault must not keep a server from starting
+                    logger.exception("the plug-in %r cannot work in the background", plugin.name)
+        yield tuple(begun)
 
 
 def read_details(data: Mapping[str, Any]) -> Details | None:

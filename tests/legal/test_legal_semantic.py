@@ -10,7 +10,7 @@ import pytest
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.building.imports import Importer
-from qiusuo.legal.index import semantic
+from qiusuo.legal.index import encoding, semantic
 from qiusuo.legal.index.folder import IndexFolder
 from tests.support.legal_samples import build, opened, write_sources
 
@@ -84,17 +84,17 @@ def test_a_killed_build_goes_on_and_gives_the_same_vectors(tmp_path: Path, count
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir()
     killed.mkdir()
-    assert list(semantic.build_vectors(whole, ROWS))[-1] == len(ROWS)
+    assert list(encoding.build_vectors(whole, ROWS))[-1] == len(ROWS)
     assert sorted(counted) == sorted(text for _, text in ROWS)
     counted.clear()
-    steps = semantic.build_vectors(killed, ROWS)
+    steps = encoding.build_vectors(killed, ROWS)
     next(steps)
     next(steps)
     del steps  # the files are closed as when the process ends
     done = len(counted)
-    with (killed / semantic.PARTIAL).open("ab") as file:
+    with (killed / encoding.PARTIAL).open("ab") as file:
         file.write(b"half a record")
-    list(semantic.build_vectors(killed, ROWS))
+    list(encoding.build_vectors(killed, ROWS))
     assert done < len(ROWS)
     assert len(counted) == len(ROWS)
     assert files(killed) == files(whole)
@@ -105,11 +105,11 @@ def test_texts_that_have_vectors_are_not_encoded_again(tmp_path: Path, counted: 
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
-    list(semantic.build_vectors(first, ROWS))
+    list(encoding.build_vectors(first, ROWS))
     counted.clear()
     # Ids may change between generations, a repeated text is encoded once.
     rows = [(number + 1000, text) for number, text in ROWS] + [(3000, "新的条文"), (3001, "新的条文")]
-    list(semantic.build_vectors(second, rows, known=first))
+    list(encoding.build_vectors(second, rows, known=[first]))
     assert counted == ["新的条文"]
     vectors = semantic.Vectors(second, semantic.Encoder())
     assert (vectors.of([3000]) == vectors.of([3001])).all()
@@ -121,10 +121,10 @@ def test_vectors_of_a_former_version_without_keys_are_made_anew(tmp_path: Path, 
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
-    list(semantic.build_vectors(first, ROWS))
+    list(encoding.build_vectors(first, ROWS))
     (first / semantic.KEYS).unlink()
     counted.clear()
-    list(semantic.build_vectors(second, ROWS, known=first))
+    list(encoding.build_vectors(second, ROWS, known=[first]))
     assert len(counted) == len(ROWS)
 
 
@@ -133,7 +133,7 @@ def test_vectors_of_a_former_version_without_keys_are_made_anew(tmp_path: Path, 
 def test_the_lens_turns_a_question_towards_articles(tmp_path: Path) -> None:
     import numpy as np
 
-    list(semantic.build_vectors(tmp_path, [(1, "甲"), (2, "乙")]))
+    list(encoding.build_vectors(tmp_path, [(1, "甲"), (2, "乙")]))
     vectors = semantic.Vectors(tmp_path, semantic.Encoder())
     vectors.lens = np.zeros((2, semantic.DIMENSIONS, 1), np.float32)
     assert max((score, article) for article, score in vectors.nearness("甲", 2).items())[1] == 1

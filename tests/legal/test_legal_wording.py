@@ -16,10 +16,13 @@ from qiusuo.legal.index.wording import (
     EVERYDAY,
     MOST_EVERYDAY,
     MOST_FITTED,
+    MOST_PHRASES,
+    PHRASES,
     TABLE,
     everyday,
     fitted,
     legal_pairs,
+    legal_phrases,
     widened,
 )
 from qiusuo.legal.judgments.cases import CaseSearch
@@ -90,8 +93,8 @@ def test_the_longest_everyday_word_is_meant() -> None:
 def test_a_long_question_is_widened_within_limits() -> None:
     everything = "，".join(everyday())
     table = {"老板": {chr(0x4E00 + number) + "甲": 0.5 for number in range(500)}}
-    assert len(legal_pairs(everything)) == MOST_EVERYDAY
-    assert len(widened(everything, table)) <= MAX_QUERY_TOKENS + MOST_EVERYDAY + MOST_FITTED
+    assert MOST_EVERYDAY <= len(legal_pairs(everything)) <= MOST_EVERYDAY + MOST_PHRASES
+    assert len(widened(everything, table)) <= MAX_QUERY_TOKENS + MOST_EVERYDAY + MOST_PHRASES + MOST_FITTED
 
 
 def test_the_list_is_well_formed() -> None:
@@ -99,6 +102,15 @@ def test_the_list_is_well_formed() -> None:
     assert len(everyday()) == len(lines), "a word stands there twice"
     for line in lines:
         assert re.fullmatch(r"[\u4e00-\u9fff]+:(?: [\u4e00-\u9fff]{2,})+", line), line
+
+
+def test_the_phrases_are_well_formed_and_bridge_what_stands_between() -> None:
+    lines = [line for line in PHRASES.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    for line in lines:
+        assert re.fullmatch(r"[^:：\s]+:(?: [\u4e00-\u9fff\d]+)+", line), line
+    assert "抛掷" in legal_pairs("走到门口被楼上谁家扔的东西砸破了头")
+    assert "抛掷" not in legal_pairs("我家在楼上。东西掉了")
+    assert legal_phrases("导游逼着我们进店")[0].startswith("旅行社")
 
 
 def test_the_fitted_table_is_small_and_knows_no_numbers_of_chapters() -> None:

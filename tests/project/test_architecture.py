@@ -43,7 +43,7 @@ FOUNDATION: dict[str, str] = {
     "passages": "citations text tables",
     "pages": "words models errors text urls http commands",
     "browser": "words models errors text loops bridge config http commands",
-    "plugins": "models details",
+    "plugins": "models details words",
     "engines": "words models details errors text urls http browser kit plugins",
     "pipeline": "words models errors logs text loops urls config storage engines plugins",
     "roster": "words models errors config http engines pipeline",

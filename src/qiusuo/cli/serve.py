@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qiusuo.web.app import QiusuoApp
 
 BACKLOG: Final = 2048
+WORK_SECONDS: Final = 15.0
 _GC_THRESHOLDS: Final = (10_000, 10, 10)
 
 
@@ -96,11 +97,12 @@ def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: b
 
     async def serve() -> None:
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
-        notices = asyncio.create_task(_show_notices(app, err, url))
+        telling = [asyncio.create_task(_show_notices(app, err, url)), asyncio.create_task(_show_work(app, err))]
         try:
             await server.serve(sockets=[listener])
         finally:
-            notices.cancel()
+            for task in telling:
+                task.cancel()
 
     # Of what is loaded by now nothing becomes garbage. Looking for it every 700 objects took a third of the time of a
     # busy server (make bench: a server under load).
@@ -119,6 +121,17 @@ async def _show_notices(app: QiusuoApp, err: Console, url: str) -> None:
         guide = f"  {url}/docs/troubleshooting?lang={language.value}#{anchor(finding.code)}"
         for line in (sentences(language, told.what, told.why), *advice, guide):
             err.print(escape(line))
+
+
+async def _show_work(app: QiusuoApp, err: Console) -> None:
+    """Tell from time to time how far the work in the background is."""
+    language, last = words_for_terminal().language, ""
+    while True:
+        await asyncio.sleep(WORK_SECONDS)
+        told = "; ".join(fact.text(language) for work in app.beside if (fact := work.status()))
+        if told and told != last:
+            err.print(escape(told))
+        last = told
 
 
 def _loops_back(address: Any) -> bool:

@@ -7,6 +7,7 @@ import asyncio
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import ConfigurationError
+from qiusuo.legal.index.encoding import progress_of
 from qiusuo.legal.index.folder import index_folder
 from qiusuo.legal.index.store import LegalStore
 
@@ -21,4 +22,7 @@ async def check_legal_index(context: Examination) -> list[Finding]:
         (await asyncio.to_thread(LegalStore, generation)).close()
     except ConfigurationError as error:
         return [Finding("legal.failed", Level.PROBLEM, {"reason": error.fact}, error.commands)]
+    progress = progress_of(generation)
+    if progress is not None and context.settings.legal_meaning:
+        return [Finding("legal.meaning_pending", Level.WARNING, {"percent": progress.percent})]
     return [Finding("legal.ok", Level.OK, {"path": folder.root})]

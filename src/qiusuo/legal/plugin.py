@@ -16,4 +16,5 @@ plugin = Plugin(
     commands={"legal": "qiusuo.legal.commands:legal"},
     routes=("qiusuo.legal.routes:routers",),
     checks={"legal": "qiusuo.legal.checks:check_legal_index"},
+    beside=("qiusuo.legal.index.background:beside",),
 )

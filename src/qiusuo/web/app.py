@@ -78,6 +78,8 @@ class QiusuoApp(FastAPI):
 
     backend: Backend
     extensions: Sequence[Extension]
+    beside: Sequence[plugins.Beside] = ()
+    """What plug-ins do in the background while the server runs."""
 
     def stopping(self) -> None:
         """The server is told to stop: nothing that takes long is begun any more, and ``/readyz`` says so."""
@@ -139,6 +141,7 @@ def create_app(
                 stack.push_async_callback(backend.service.aclose)
             if reader is None:
                 stack.push_async_callback(backend.reader.aclose)
+            app.beside = stack.enter_context(plugins.beside(settings))
             for extension in added:
                 if extension.lifespan is not None:
                     await stack.enter_async_context(extension.lifespan())

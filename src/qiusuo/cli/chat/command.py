@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.text import Text
 
-from qiusuo import __version__
+from qiusuo import __version__, plugins
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.commands import install_command, typed
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, InvalidQuery, SearchError
+from qiusuo.plugins import Beside
 from qiusuo.text import visible
 from qiusuo.words import Fact
 
@@ -101,7 +102,8 @@ async def _talk(options: ChatOptions, err: Console) -> int:
     settings = with_model(Settings.load(), options.model)
     async with open_talk(settings, options.wish(), lenient=interactive) as talk:
         if interactive:
-            return await Conversation(talk, words).run()
+            with plugins.beside(settings) as work:
+                return await Conversation(talk, words, work).run()
         live = await talk.ask(question, research=options.research)
         if options.research and not options.as_json:
             from qiusuo.cli.chat.lines import limits_line  # noqa: PLC0415 - the same
@@ -132,12 +134,13 @@ async def _answer_once(talk: Talk, live: LiveTurn, words: ChatWords, err: Consol
 class Conversation:
     """Questions and answers in a terminal, until the user leaves."""
 
-    def __init__(self, talk: Talk, words: ChatWords) -> None:
+    def __init__(self, talk: Talk, words: ChatWords, work: Sequence[Beside] = ()) -> None:
         from qiusuo.cli.chat.commands import Commands  # noqa: PLC0415 - needs the extra
         from qiusuo.cli.chat.prompt import QuestionPrompt  # noqa: PLC0415 - the same
 
         self._talk = talk
         self._words = words
+        self._work = work
         self._console = Console(highlight=False, emoji=False)
         self._commands = Commands(talk, self._console, words, self._answer)
         self._prompt = QuestionPrompt(
@@ -200,7 +203,8 @@ class Conversation:
         return settings_line(self._talk.settings, self._talk.engine_label, self._words)
 
     def _state(self) -> str:
-        return f"{self._settings()} · {self._talk.model.info.name}"
+        told = [fact.text(self._words.language) for work in self._work if (fact := work.status())]
+        return " · ".join((self._settings(), self._talk.model.info.name, *told))
 
     async def _greet(self) -> None:
         await self._talk.look_up_engine()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import time
@@ -17,16 +16,20 @@ from qiusuo.legal.building.finish import finish, numbering_gaps
 from qiusuo.legal.building.importers import Layout, files_under, layout_of
 from qiusuo.legal.building.replacing import forget_unread, replace_sources, unread
 from qiusuo.legal.building.writer import ImportProgress, StoreWriter, stamp_of
-from qiusuo.legal.index import semantic
+from qiusuo.legal.index import encoding, semantic
 from qiusuo.legal.index.folder import STORE, IndexFolder
-from qiusuo.legal.index.handle import ARTICLE_FIELDS, CASE_FIELDS, CASE_FILTERS
+from qiusuo.legal.index.handle import ARTICLE_FIELDS, ARTICLE_FILTERS, CASE_FIELDS, CASE_FILTERS
+from qiusuo.legal.index.places import place_of
 from qiusuo.legal.index.ranking import RankedDocument, RankingBuilder, build_tantivy, load_tantivy
 from qiusuo.legal.index.schema import RANKING_VERSION, STORE_VERSION
+from qiusuo.legal.models import Law, LawKind
 from qiusuo.legal.reading.names import STATE
 from qiusuo.words import Fact
 
 BATCH_SECONDS = 0.5
 BATCH_ENTRIES = 400
+FEW_NEW = 1000
+"""So many new articles are encoded with an import: a few seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,9 @@ class Importer:
         self.tell(ImportStep("citations"))
         finish(database)
         self.tell(ImportStep("ranking: articles"))
-        articles = self.build_ranking(staging / "articles", ARTICLE_FIELDS, (), _article_documents(database))
+        articles = self.build_ranking(
+            staging / "articles", ARTICLE_FIELDS, ARTICLE_FILTERS, _article_documents(database)
+        )
         self.tell(ImportStep("ranking: cases"))
         cases = self.build_ranking(staging / "cases", CASE_FIELDS, CASE_FILTERS, _case_documents(database))
         self._build_vectors(database, articles)
@@ -205,18 +210,16 @@ class Importer:
         return articles, cases, gaps
 
     def _build_vectors(self, database: sqlite3.Connection, count: int) -> None:
+        """Encode the articles, all of them where that was asked for.
+
+        An index that has vectors keeps them where few are new; otherwise a server or a chat makes them beside its work.
+        """
         current = self.folder.current()
-        # An index with vectors keeps them, unless the encoder has been uninstalled meanwhile.
         had_vectors = current is not None and (current / semantic.VECTORS).is_file() and semantic.is_installed()
         if not (self.with_vectors or had_vectors) or not count:
-            (self.folder.staging / semantic.PARTIAL).unlink(missing_ok=True)
             return
-        rows = (
-            (article_id, semantic.article_text(law.removeprefix(STATE), headings.split("\n"), text))
-            for article_id, law, headings, text in _articles(database)
-        )
-        threads = min(4, os.cpu_count() or 1)
-        for done in semantic.build_vectors(self.folder.staging, rows, threads, known=current):
+        known, most = self.folder.generations(), None if self.with_vectors else FEW_NEW
+        for done in encoding.build_vectors(self.folder.staging, encoding.article_rows(database), known, most):
             self.tell(ImportStep("vectors", done / count))
 
 
@@ -231,18 +234,20 @@ def rebuild(importer: Importer) -> ImportReport:
     return importer.run([])
 
 
-def _articles(database: sqlite3.Connection) -> Iterator[tuple[int, str, str, str]]:
-    yield from database.execute(
-        "SELECT a.id, l.name, a.headings, a.text FROM articles a JOIN versions v ON v.id = a.version_id"
-        " JOIN laws l ON l.id = v.law_id ORDER BY a.id"
-    )
-
-
 def _article_documents(database: sqlite3.Connection) -> Iterator[RankedDocument]:
-    for article_id, law, headings, text in _articles(database):
+    laws = {
+        row[0]: Law(row[0], row[1], LawKind(row[2]), "", "")
+        for row in database.execute("SELECT id, name, kind FROM laws")
+    }
+    rows = database.execute(
+        "SELECT a.id, v.law_id, a.headings, a.text FROM articles a JOIN versions v ON v.id = a.version_id ORDER BY a.id"
+    )
+    for article_id, law_id, headings, text in rows:
+        law = laws[law_id]
         # 第三章 says nothing, its title does.
         titles = " ".join(head.partition(" ")[2] or head for head in headings.split("\n"))
-        yield RankedDocument(article_id, {"text": text, "headings": titles, "law": law.removeprefix(STATE)}, {})
+        fields = {"text": text, "headings": titles, "law": law.name.removeprefix(STATE)}
+        yield RankedDocument(article_id, fields, {"of_law": str(law_id), "place": place_of(law)})
 
 
 def _case_documents(database: sqlite3.Connection) -> Iterator[RankedDocument]:

@@ -3,9 +3,10 @@
 ::
 
     current               names the generation in use; replaced in one step
-    generations/<n>/      store.db, articles/, cases/, vectors.npy: never changed once named
+    generations/<n>/      store.db, articles/, cases/: never changed once named; vectors may come later
     staging/              what an import is building; survives a kill and is continued
     writer.lock           held by the one writer
+    vectors.lock          held by who makes vectors
 """
 
 from __future__ import annotations
@@ -74,12 +75,15 @@ class IndexFolder:
         self.discard_old()
         return target
 
+    def generations(self) -> list[Path]:
+        """Return the generations that are there, oldest first."""
+        folder = self.root / "generations"
+        return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
     def discard_old(self) -> None:
         """Remove generations before the last two: a reader may be opening the one that was current just now."""
         current = self.current()
-        generations = self.root / "generations"
-        found = sorted(path for path in generations.iterdir() if path.is_dir()) if generations.is_dir() else []
-        for path in found[:-2]:
+        for path in self.generations()[:-2]:
             if path != current:
                 shutil.rmtree(path, ignore_errors=True)
 
@@ -99,6 +103,12 @@ class IndexFolder:
             if not _lock(handle.fileno()):
                 raise ConfigurationError(Fact("legal.being_written", path=self.root))
             yield
+
+    @contextlib.contextmanager
+    def encoding(self) -> Iterator[bool]:
+        """Try to be the one who makes vectors; yields whether that is so."""
+        with (self.root / "vectors.lock").open("a") as handle:
+            yield _lock(handle.fileno())
 
 
 def _lock(descriptor: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
@@ -12,16 +12,19 @@ from types import MappingProxyType
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.validity import in_force, repealed
 from qiusuo.legal.index.folder import IndexFolder
-from qiusuo.legal.index.ranking import RankingBackend, TantivyBackend, fact_tokens, tokens
+from qiusuo.legal.index.places import NATIONAL, place_of, places_in, subjects_of
+from qiusuo.legal.index.ranking import RankingBackend, TantivyBackend, fact_tokens, own_tokens, tokens
 from qiusuo.legal.index.schema import RANKING_VERSION
 from qiusuo.legal.index.semantic import Vectors
 from qiusuo.legal.index.store import LegalStore
 from qiusuo.legal.index.wording import fitted, widened
 from qiusuo.legal.models import Hit, LawKind, LawVersion
+from qiusuo.legal.reading.mentions import as_question, laws_in
 from qiusuo.legal.reading.names import NameTable
 from qiusuo.words import Fact
 
 ARTICLE_FIELDS = ("text", "headings", "law")
+ARTICLE_FILTERS = ("of_law", "place")
 ARTICLE_WEIGHTS: Mapping[str, float] = MappingProxyType({"text": 1.0, "headings": 0.3, "law": 0.1})
 CASE_FIELDS = ("facts", "rest")
 CASE_FILTERS = ("type",)
@@ -40,6 +43,12 @@ PRIOR_WEIGHTS = (0.1, 0.05, 0.3)
 """Of a law's level, of how many laws cite it, and of its size."""
 SIZE_CAP = 250
 SEMANTIC_WEIGHT = 1.25
+# Set by hand. What a place has made has no vectors; how near it is is guessed by its words.
+OF_NAMED_LAW = 4.0
+ON_ITS_SUBJECT = 0.3
+WHY_IT_WAS_MADE = -0.3
+OF_ITS_PLACE = 0.3
+OF_SOME_PLACE = -1.0
 _CORE_KINDS = frozenset({LawKind.CONSTITUTION, LawKind.STATUTE, LawKind.JUDICIAL_INTERPRETATION})
 
 
@@ -55,8 +64,18 @@ def law_prior(kind: LawKind, cited_by: int, article_count: int) -> float:
     return sum(weight * feature for weight, feature in zip(PRIOR_WEIGHTS, features, strict=True))
 
 
+def nearness_by_words(score: float) -> float:
+    """Return about how near articles are whose words fit so well, relative to the nearest."""
+    return 0.6 + 0.35 * score
+
+
+def _relative(scores: Mapping[int, float]) -> dict[int, float]:
+    best = max(scores.values(), default=1.0)
+    return {article_id: score / best for article_id, score in scores.items()}
+
+
 class LegalIndex:
-    """An opened index. It never changes; safe to share between threads."""
+    """An opened index. All that may change is that its vectors come; safe to share between threads."""
 
     def __init__(self, generation: Path) -> None:
         self.generation = generation
@@ -65,16 +84,26 @@ class LegalIndex:
             self.store.close()
             raise ConfigurationError(Fact("legal.other_ranking"), commands=("qiusuo legal rebuild",))
         self.names = NameTable.build((law.id, law.name) for law in self.store.laws.values())
-        self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS, ())
+        self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS, ARTICLE_FILTERS)
         self._cases: RankingBackend = TantivyBackend(generation / "cases", CASE_FIELDS, CASE_FILTERS)
         self._version_of = self.store.version_ids()
         self._priors = {
             version.id: law_prior(version.law.kind, self.store.cited_by[version.law.id], version.article_count)
             for version in self.store.versions.values()
         }
+        places = {version.id: place_of(version.law) for version in self.store.versions.values()}
+        self._local_versions = frozenset(version for version, place in places.items() if place != NATIONAL)
+        self._local = frozenset(places[version] for version in self._local_versions)
+        self._purposes = self.store.purposes()
+        self._subjects = subjects_of(self.store.laws.values())
         self._pages = {version.url: version for version in self.store.versions.values() if version.url}
         self.vectors = Vectors.open(generation)
         self.wording = fitted()
+
+    def look_for_vectors(self) -> None:
+        """Open the vectors if they have come since; ranking is by words until then."""
+        if self.vectors is None:
+            self.vectors = Vectors.open(self.generation)
 
     def close(self) -> None:
         """Close the files."""
@@ -99,29 +128,89 @@ class LegalIndex:
     def rank_articles(
         self, question: str, limit: int, versions: Collection[int] | None = None, *, semantic: bool = True
     ) -> list[Hit]:
-        """Return the articles that fit the words best, only those of the given versions."""
-        words = self.word_scores(question, max(CANDIDATES, limit))
+        """Return the articles that fit a question best, only those of the given versions.
+
+        Those of a law that the question names come first. What a place has made comes before national law where the
+        question names that place, and behind it where it names none.
+        """
+        ranked: dict[int, Hit] = {}
+        for law_id, rest in self._named(question):
+            words = self.word_scores(rest, limit, {"of_law": str(law_id)})
+            for hit in self._scored(rest, words, versions, dict.fromkeys(words, OF_NAMED_LAW), semantic=semantic):
+                ranked.setdefault(hit.id, hit)
+        words, local = self._by_place(question, max(CANDIDATES, limit))
+        for hit in self._scored(question, words, versions, local, semantic=semantic, anywhere=True):
+            ranked.setdefault(hit.id, hit)
+        return sorted(ranked.values(), key=lambda hit: (-hit.score, hit.id))[:limit]
+
+    def _named(self, question: str) -> Iterator[tuple[int, str]]:
+        """Yield each law that a question names, with the rest of the question, where there is more to it."""
+        text = as_question(question)
+        laws = [law for law in laws_in(text, self.names.find) if law.certain]
+        rest = text
+        for law in sorted(laws, key=lambda law: -law.start):
+            rest = f"{rest[: law.start]} {rest[law.end :]}"
+        if own_tokens(rest):
+            yield from ((law_id, rest) for law in laws for law_id in law.law_ids if self.store.versions_of(law_id))
+
+    def _by_place(self, question: str, limit: int) -> tuple[dict[int, float], dict[int, float]]:
+        """Return the articles that share words with a question, and of those that a place has made what that counts."""
+        if not self._local:
+            return self.word_scores(question, limit), {}
+        asked = places_in(question, self._local)
+        scopes = [{"place": NATIONAL}, *({"place": place} for place in asked)] if asked else [{"place": NATIONAL}, {}]
+        found = [self._search(widened(question, self.wording), limit, scope) for scope in scopes]
+        scores = _relative({hit.id: hit.score for hits in found for hit in hits})
+        counts = OF_ITS_PLACE if asked else OF_SOME_PLACE
+        return scores, {
+            article_id: counts + (SEMANTIC_WEIGHT * nearness_by_words(score) if self.vectors is not None else 0.0)
+            for article_id, score in scores.items()
+            if self._version_of[article_id] in self._local_versions
+        }
+
+    def _scored(
+        self,
+        question: str,
+        words: Mapping[int, float],
+        versions: Collection[int] | None,
+        counts: Mapping[int, float],
+        *,
+        semantic: bool,
+        anywhere: bool = False,
+    ) -> Iterator[Hit]:
+        """Yield articles with their scores: of words, of their law, of meaning, and what else ``counts`` for them."""
         near = self.vectors.nearness(question, CANDIDATES, words) if semantic and self.vectors is not None else {}
-        ranked: list[Hit] = []
-        for article_id in {**words, **near}:
+        about = {law_id for subject, laws in self._subjects.items() if subject in question for law_id in laws}
+        for article_id in {**words, **near} if anywhere else words:
             version = self._version_of[article_id]
             if versions is None or version in versions:
-                score = words.get(article_id, 0.0) + self._priors[version]
-                ranked.append(Hit(article_id, score + SEMANTIC_WEIGHT * near.get(article_id, 0.0)))
-        ranked.sort(key=lambda hit: (-hit.score, hit.id))
-        return ranked[:limit]
+                score = words.get(article_id, 0.0) + self._priors[version] + counts.get(article_id, 0.0)
+                if self.store.versions[version].law.id in about:
+                    score += ON_ITS_SUBJECT
+                if article_id in self._purposes:
+                    score += WHY_IT_WAS_MADE
+                yield Hit(article_id, score + SEMANTIC_WEIGHT * near.get(article_id, 0.0))
 
-    def word_scores(self, question: str, limit: int) -> dict[int, float]:
+    def word_scores(self, question: str, limit: int, filters: Mapping[str, str] | None = None) -> dict[int, float]:
         """Return the articles that share words with a question, with their scores relative to the best."""
-        return self.scores_of(widened(question, self.wording), limit)
+        return _relative({hit.id: hit.score for hit in self._search(widened(question, self.wording), limit, filters)})
 
     def scores_of(
         self, words: Mapping[str, float], limit: int, weights: Mapping[str, float] = ARTICLE_WEIGHTS
     ) -> dict[int, float]:
         """Return the same for weighted words and weighted fields."""
-        rare = self._articles.without_common(words, "text", COMMON_IN_ARTICLES)
-        found = self._articles.search(rare, weights, limit)
-        return {hit.id: hit.score / found[0].score for hit in found}
+        return _relative({hit.id: hit.score for hit in self._search(words, limit, weights=weights)})
+
+    def _search(
+        self,
+        words: Mapping[str, float],
+        limit: int,
+        filters: Mapping[str, str] | None = None,
+        weights: Mapping[str, float] = ARTICLE_WEIGHTS,
+    ) -> list[Hit]:
+        return self._articles.search(
+            self._articles.without_common(words, "text", COMMON_IN_ARTICLES), weights, limit, filters
+        )
 
     def rarity(self, word: str) -> float | None:
         """Return how much it tells that an article has a word: more, the fewer have it. None in a small index."""
@@ -173,6 +262,7 @@ class IndexHandle:
             if self._opened is None or self._opened.generation != generation:
                 # The former one is left to those who still read it.
                 self._opened = self._open(generation)
+            self._opened.look_for_vectors()
             return self._opened
 
     def _open(self, generation: Path) -> LegalIndex:

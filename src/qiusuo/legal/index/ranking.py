@@ -46,9 +46,14 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+def own_tokens(text: str) -> list[str]:
+    """Return the tokens of a question without the words of asking."""
+    return tokens(_ASKING.sub(" ", text))
+
+
 def question_tokens(text: str) -> list[str]:
-    """Return the tokens of a question without the words of asking; all of them if nothing else is left."""
-    return _first(tokens(_ASKING.sub(" ", text)) or tokens(text))
+    """Return the same, all tokens if nothing else is left."""
+    return _first(own_tokens(text) or tokens(text))
 
 
 def fact_tokens(text: str) -> list[str]:

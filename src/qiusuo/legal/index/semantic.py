@@ -9,29 +9,26 @@ by words alone.
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
-import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
+from qiusuo.legal.index.wording import legal_phrases
 from qiusuo.words import Fact
 
 VECTORS = "vectors.npy"
 IDS = "vector_ids.npy"
 KEYS = "vector_keys.npy"
-PARTIAL = "vectors.partial"
 LENS = Path(__file__).parent.parent / "data" / "lens.npy"
 DIMENSIONS = 512
-BATCH = 64
 MAX_CHARS = 360
 KNOWN_QUESTIONS = 2048
+PHRASES_WEIGHT = 0.3
 _SCALE = 127.0
-_RECORD = 8 + DIMENSIONS
 
 
 def is_installed() -> bool:
@@ -73,65 +70,26 @@ def unit(vectors: Any) -> Any:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
-def build_vectors(
-    folder: Path, articles: Iterable[tuple[int, str]], threads: int = 1, known: Path | None = None
-) -> Iterator[int]:
-    """Encode articles and write their vectors as bytes; yields how many are done.
-
-    Texts that the generation ``known`` has vectors of are not encoded again, nor those that an interrupted build in
-    ``folder`` has done.
-    """
+def packed(vectors: Any) -> bytes:
+    """Return unit vectors as they are kept: a byte for each number."""
     import numpy as np  # noqa: PLC0415 - comes with the extra
 
-    rows = [(article_id, text, _key(text)) for article_id, text in articles]
-    vectors = _vectors_of(known) if known else {}
-    # Texts of like length together: a batch costs what its longest text costs. The same batches after an interruption.
-    missing = sorted({key: text for _, text, key in rows if key not in vectors}.items(), key=lambda row: len(row[1]))
-    done = _read_partial(folder / PARTIAL)
-    encoder: Encoder | None = None
-    with (folder / PARTIAL).open("ab") as partial:
-        for start in range(0, len(missing), BATCH):
-            batch = missing[start : start + BATCH]
-            if not all(key in done for key, _ in batch):
-                encoder = encoder or Encoder(threads)
-                made = np.rint(encoder.encode([text for _, text in batch]) * _SCALE).astype(np.int8)
-                for (key, _), vector in zip(batch, made, strict=True):
-                    done[key] = vector.tobytes()
-                partial.write(b"".join(key + done[key] for key, _ in batch))
-                partial.flush()
-            yield len(rows) - len(missing) + start + len(batch)
-    vectors |= done
-    rows.sort()
-    np.save(folder / IDS, np.array([article_id for article_id, _, _ in rows], dtype=np.int64))
-    np.save(folder / KEYS, np.frombuffer(b"".join(key for _, _, key in rows), dtype=np.uint8).reshape(-1, 8))
-    packed = b"".join(vectors[key] for _, _, key in rows)
-    np.save(folder / VECTORS, np.frombuffer(packed, dtype=np.int8).reshape(-1, DIMENSIONS))
-    (folder / PARTIAL).unlink()
+    made: bytes = np.rint(vectors * _SCALE).astype(np.int8).tobytes()
+    return made
 
 
-def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+@functools.cache
+def shared_encoder() -> Encoder:
+    """Return the encoder of this process: it takes some 130 MB, and several indexes may be open."""
+    return Encoder()
 
 
-def _vectors_of(generation: Path) -> dict[bytes, bytes]:
-    """Return the vectors of a generation by the key of their text; none where a former version wrote no keys."""
-    import numpy as np  # noqa: PLC0415 - comes with the extra
-
-    if not (generation / KEYS).is_file() or not (generation / VECTORS).is_file():
-        return {}
-    keys, vectors = np.load(generation / KEYS), np.load(generation / VECTORS, mmap_mode="r")
-    return {key.tobytes(): vector.tobytes() for key, vector in zip(keys, vectors, strict=True)}
-
-
-def _read_partial(path: Path) -> dict[bytes, bytes]:
-    """Return what an interrupted build wrote, and cut off the record that it was killed in."""
-    if not path.is_file():
-        return {}
-    content = path.read_bytes()
-    whole = len(content) - len(content) % _RECORD
-    os.truncate(path, whole)
-    records = (content[start : start + _RECORD] for start in range(0, whole, _RECORD))
-    return {record[:8]: record[8:] for record in records}
+def load_encoder(generation: Path | None) -> bool:
+    """Load the encoder before it is asked for, where a generation has vectors; tells whether that is done."""
+    if generation is None or not (generation / VECTORS).is_file():
+        return False
+    shared_encoder().encode(["法"])
+    return True
 
 
 @functools.cache
@@ -150,7 +108,9 @@ class Vectors:
 
         self.lens = lens()
         # The same question comes again: with another day, from another tool, in an evaluation.
-        self.question = functools.lru_cache(maxsize=KNOWN_QUESTIONS)(lambda text: encoder.encode([text]))
+        self.question = functools.lru_cache(maxsize=KNOWN_QUESTIONS)(self._question)
+        self._phrase = functools.lru_cache(maxsize=KNOWN_QUESTIONS)(lambda text: encoder.encode([text]))
+        self._encoder = encoder
         self._ids = np.load(folder / IDS)
         self._place = {int(article_id): place for place, article_id in enumerate(self._ids)}
         self._vectors = np.load(folder / VECTORS).astype(np.float32) / _SCALE
@@ -160,7 +120,15 @@ class Vectors:
         """Return the vectors of a generation, None where it has none or the extra is not installed."""
         if not (folder / VECTORS).is_file() or not is_installed():
             return None
-        return cls(folder, Encoder())
+        facts = (folder / VECTORS).stat()
+        return _shared_vectors(folder, facts.st_mtime_ns, facts.st_size)
+
+    def _question(self, text: str) -> Any:
+        """Return the vector of a question, drawn towards what the law calls the things it speaks of."""
+        own, meant = self._encoder.encode([text]), legal_phrases(text)
+        if not meant:
+            return own
+        return unit(own + PHRASES_WEIGHT * unit(sum(map(self._phrase, meant))))
 
     def of(self, articles: Iterable[int]) -> Any:
         """Return the vectors of articles, a row for each."""
@@ -178,3 +146,9 @@ class Vectors:
         best = float(scores.max()) or 1.0
         places = {*near, *(self._place[article_id] for article_id in also if article_id in self._place)}
         return {int(self._ids[place]): float(scores[place]) / best for place in places}
+
+
+@functools.lru_cache(maxsize=2)
+def _shared_vectors(folder: Path, _written: int, _size: int) -> Vectors:
+    """Return the vectors of a generation; those of several open indexes are the same."""
+    return Vectors(folder, shared_encoder())

@@ -157,6 +157,13 @@ class LegalStore:
             table[article_id] = version_id
         return table
 
+    def purposes(self) -> frozenset[int]:
+        """Return the articles that say why a law was made, which is seldom what somebody asks."""
+        rows = self._all(
+            "SELECT id FROM articles WHERE number = 1 AND (text LIKE '为%制定本%' OR text LIKE '根据%制定本%')"
+        )
+        return frozenset(row[0] for row in rows)
+
     def cited(self, article_id: int, limit: int) -> list[tuple[int | None, str, ArticleNumber]]:
         """Return what an article cites: the law (None if it is not in the index), its name, the article."""
         rows = self._all(

@@ -1,7 +1,8 @@
 """What the law calls it: a lay question and the article that answers it are put in different words.
 
-Two tables add the law's words to a question, with smaller weights than its own. ``everyday.txt`` is written by hand
-(房东: 出租人). ``wording.json`` is fitted on questions with known answers (``eval/legal/wording.py``): pairs of
+Tables add the law's words to a question, with smaller weights than its own. Two are written by hand: ``everyday.txt``
+has words (房东: 出租人), ``phrases.txt`` what is said over part of a sentence (楼上…掉: 从建筑物上坠落的物品).
+``wording.json`` is fitted on questions with known answers (``eval/legal/wording.py``): pairs of
 characters of questions, with those that the articles answering such questions have more often than others.
 """
 
@@ -11,17 +12,22 @@ import functools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from qiusuo.legal.index.ranking import question_tokens, tokens
 
 EVERYDAY = Path(__file__).parent.parent / "data" / "everyday.txt"
+PHRASES = Path(__file__).parent.parent / "data" / "phrases.txt"
 TABLE = Path(__file__).parent.parent / "data" / "wording.json"
 # How much a word that is added counts against one of the question, and how many are added at most.
 EVERYDAY_WEIGHT = 0.6
 MOST_EVERYDAY = 40
+PHRASE_WEIGHT = 0.4
+MOST_PHRASES = 60
+GAP = 12
+"""How many characters may stand at a … of a phrase."""
 FITTED_WEIGHT = 0.4
 MOST_FITTED = 20
 HEAVIEST_FITTED = 0.8
@@ -32,9 +38,21 @@ Table = Mapping[str, Mapping[str, float]]
 @functools.cache
 def everyday() -> Mapping[str, tuple[str, ...]]:
     """Return what people say, with the pairs of characters of what the law calls it."""
-    lines = (line.strip() for line in EVERYDAY.read_text("utf-8").splitlines())
-    said = (line.partition(":") for line in lines if line and not line.startswith("#"))
-    return {words.strip(): tuple(pair for pair in tokens(legal) if len(pair) > 1) for words, _, legal in said}
+    return {words: _pairs(legal) for words, legal in _lines(EVERYDAY)}
+
+
+@functools.cache
+def phrases() -> tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...]:
+    """Return what people say over part of a sentence, with what the law calls it and the pairs of that."""
+    gap = f"[^。？?！!\\n]{{0,{GAP}}}?"
+    return tuple(
+        (
+            re.compile("|".join(gap.join(map(re.escape, way.split("…"))) for way in said.split("|"))),
+            legal.strip(),
+            _pairs(legal),
+        )
+        for said, legal in _lines(PHRASES)
+    )
 
 
 @functools.cache
@@ -52,8 +70,21 @@ def fitted() -> Table:
 
 def legal_pairs(question: str) -> list[str]:
     """Return the pairs of characters of the law's words for what a question says in everyday ones."""
-    found = dict.fromkeys(pair for said in _said().findall(question) for pair in everyday()[said])
-    return list(islice(found, MOST_EVERYDAY))
+    return list(_legal_words(question))
+
+
+def _legal_words(question: str) -> dict[str, float]:
+    """Return the same with their weights."""
+    meant = dict.fromkeys(pair for said, _, legal in phrases() if said.search(question) for pair in legal)
+    words = dict.fromkeys(pair for said in _said().findall(question) for pair in everyday()[said])
+    return dict.fromkeys(islice(meant, MOST_PHRASES), PHRASE_WEIGHT) | dict.fromkeys(
+        islice(words, MOST_EVERYDAY), EVERYDAY_WEIGHT
+    )
+
+
+def legal_phrases(question: str) -> tuple[str, ...]:
+    """Return the law's words for what a question says over parts of its sentences, each as a text."""
+    return tuple(legal for said, legal, _ in phrases() if said.search(question))
 
 
 def widened(question: str, table: Table, weight: float = FITTED_WEIGHT) -> dict[str, float]:
@@ -66,4 +97,16 @@ def widened(question: str, table: Table, weight: float = FITTED_WEIGHT) -> dict[
                 added[other] += strength
     strongest = sorted(added.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_FITTED]
     learnt = {other: min(weight * strength, HEAVIEST_FITTED) for other, strength in strongest}
-    return learnt | dict.fromkeys(legal_pairs(question), EVERYDAY_WEIGHT) | own
+    return learnt | _legal_words(question) | own
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield what is said and what the law calls it, of a list written by hand."""
+    for line in path.read_text("utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            said, _, legal = line.partition(":")
+            yield said.strip(), legal
+
+
+def _pairs(legal: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(pair for pair in tokens(legal) if len(pair) > 1))
