@@ -36,3 +36,10 @@ class TestWhatTheProviderGets:
             for task in TASKS:
                 assert served.ask(user(task), model=model)["choices"][0]["message"]["content"] == "Tea."
             assert queries(served) == []
+
+
+@pytest.mark.parametrize(("size", "read"), [("low", False), ("high", True)])
+def test_the_context_size_says_how_deep_to_look(size: str, read: bool) -> None:
+    with serving(otherwise=Reply.text("1196 米 [1]。"), engine="small") as served:
+        served.ask(user("云岭大桥的主跨有多长"), web_search_options={"search_context_size": size})
+        assert ("主跨长1196米" in served.model.requests[0].messages[-1]["content"]) is read

@@ -68,6 +68,7 @@ def serving(
     ping_seconds: float = 20,
     port: Callable[[ScriptedModel], Model] = scripted,
     extensions: Sequence[Extend] = (),
+    engine: str = "searxng",
     **settings: Any,
 ) -> Iterator[Served]:
     with ScriptedModel(*script, otherwise=otherwise) as model:
@@ -76,7 +77,7 @@ def serving(
             chat_extension(model=port(model), store=open_store(":memory:")),
             partial(openai_extension, ping_seconds=ping_seconds),
         ]
-        with WebServer.over("searxng", extensions=parts, **{"hedge_delay": 0, **settings}) as web:
+        with WebServer.over(engine, extensions=parts, **{"hedge_delay": 0, **settings}) as web:
             yield Served(web, model)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from langchain_core.messages import ToolMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from qiusuo.chat.depth import Depth
 from qiusuo.chat.questions import question_in
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns import prompts
@@ -68,6 +69,12 @@ class ResponseFormat(_Lenient):
     type: str = "text"
 
 
+class SearchOptions(_Lenient):
+    """How much of what was found goes into the answer."""
+
+    search_context_size: Literal["low", "medium", "high"] | None = None
+
+
 class CompletionBody(_Lenient):
     """OpenAI's fields that have an effect here, and our own (``search``, ``references``); others are ignored."""
 
@@ -88,6 +95,7 @@ class CompletionBody(_Lenient):
     logprobs: bool | None = None
     response_format: ResponseFormat | None = None
     modalities: list[str] | None = None
+    web_search_options: SearchOptions | None = None
     search: bool | None = None
     references: bool | None = None
 
@@ -173,13 +181,21 @@ def conversation(body: CompletionBody, user: str | None) -> tuple[Ask, Memory]:
     tools = read_tools(body.tools, body.tool_choice)
     searches = body.search is not False or tools.search
     agent = body.model == AGENT_MODEL and searches
-    settings = ChatSettings(mode=Mode.AGENT if agent else Mode.CHAT, search=searches and not agent)
+    settings = ChatSettings(
+        mode=Mode.AGENT if agent else Mode.CHAT, search=searches and not agent, depth=_depth(body.web_search_options)
+    )
     form = body.response_format.model_dump(exclude_unset=True) if body.wants_json and body.response_format else None
     client = ClientTools(tools.functions, tools.choice, body.parallel_tool_calls, tuple(since), form=form)
     if form is not None:
         system = f"{system}\n\n{prompts.ONLY_JSON}".strip()
     ask = Ask(said[last].text, settings, user=user, system=system, client=client)
     return ask, _memory(said[:last], registry)
+
+
+def _depth(wanted: SearchOptions | None) -> Depth | None:
+    """Return what the answer is to rest on, in OpenAI's words; None where nothing was said."""
+    size = wanted.search_context_size if wanted is not None else None
+    return {"low": Depth.SNIPPETS, "medium": Depth.AUTO, "high": Depth.READ}[size] if size else None
 
 
 def _memory(said: list[Said], registry: CitationRegistry) -> Memory:
