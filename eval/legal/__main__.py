@@ -38,14 +38,18 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="keep the indexes here for the next run")
     parser.add_argument("--fit-wording", action="store_true", help="fit the table of wording on all train questions")
     parser.add_argument("--fit-lens", action="store_true", help="fit the encoder's lens on all train questions")
+    parser.add_argument("--fit-told", action="store_true", help="fit what tells questions of lay people from others")
     wanted = parser.parse_args()
     if wanted.only in {None, "lookup"} and (wanted.lookup or wanted.only):
         lookup_table()
     reached = Reached()
-    if wanted.only in {None, "lay"} and not (wanted.fit_wording or wanted.fit_lens):
+    if wanted.only in {None, "lay"} and not (wanted.fit_wording or wanted.fit_lens or wanted.fit_told):
         lay_table(reached)
     if not data.SHARED.is_dir():
         print(f"!! SKIPPED: the collections are not in {data.SHARED}")
+        return 0
+    if wanted.fit_told:
+        fit_told()
         return 0
     with tempfile.TemporaryDirectory() as temporary:
         work = wanted.folder or Path(temporary)
@@ -136,6 +140,16 @@ def fit_wording(folder: Path) -> None:
     index, _ = data.build(folder, "stard_corpus.jsonl.gz")
     wording.write(index, data.stard_questions(index))
     print(f"wrote {TABLE}, {TABLE.stat().st_size / 1e3:.0f} kB")
+
+
+def fit_told() -> None:
+    """Fit the weights on all questions and write them into the package; by folds it is told how well they do."""
+    from eval.legal import told  # noqa: PLC0415 - needs numpy, which comes with the extra
+
+    legal, everyday = told.told_legal(data.stard_texts()), told.told_everyday()
+    right, wrong = told.by_folds(legal, everyday)
+    print(f"by folds: {right:.3f} of {len(legal)} legal questions, {wrong:.3f} of {len(everyday)} everyday ones")
+    told.write(told.fit(legal, everyday))
 
 
 def fit_lens(folder: Path) -> None:

@@ -41,6 +41,11 @@ def build(folder: Path, source: str, *, with_vectors: bool = False) -> tuple[Leg
     return IndexHandle(IndexFolder(folder)).get(), report
 
 
+def stard_texts() -> list[str]:
+    """Return the words of the train questions."""
+    return [json.loads(line)["query"] for line in (SHARED / "stard_train.jsonl").read_text("utf-8").splitlines()]
+
+
 def stard_questions(index: LegalIndex) -> list[Question]:
     """Return the train questions with the ids of their articles."""
     questions = []

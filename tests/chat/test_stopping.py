@@ -56,7 +56,7 @@ class TestStopping:
     async def test_a_search_that_was_stopped_does_not_look_as_if_it_ran(self) -> None:
         async with ChatWorld() as world:
             world.world["searxng"].fault = Fault.HANG
-            turn = world.chat.turn(Ask("你好", SEARCH), world.memory)
+            turn = world.chat.turn(Ask("茶的历史", SEARCH), world.memory)
             async for event in turn.events():
                 if isinstance(event, Status):
                     turn.stop()
@@ -67,7 +67,7 @@ class TestStopping:
     async def test_what_was_said_before_a_stop_is_remembered_without_links(self) -> None:
         gate = Gate()
         async with ChatWorld(Reply.text("见 [1]。", gate), Reply.text("好")) as world:
-            turn = world.chat.turn(Ask("你好", SEARCH), world.memory)
+            turn = world.chat.turn(Ask("茶的历史", SEARCH), world.memory)
             async for event in turn.events():
                 if isinstance(event, Delta) and "[[1]](" in turn.record.answer:
                     turn.stop()

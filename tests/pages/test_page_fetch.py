@@ -271,7 +271,7 @@ class TestEnvironment:
         self, monkeypatch: pytest.MonkeyPatch, dialled: Dialled
     ) -> None:
         monkeypatch.setenv("https_proxy", "http://proxy.example.com:3128")
-        with pytest.raises(PageUnavailable, match="use_env_proxy"):
+        with pytest.raises(PageUnavailable, match="QIUSUO_READ_PROXY"):
             await PageClient(resolve=Names({"news.example.com": [[PUBLIC]]})).fetch("https://news.example.com/")
         assert dialled == [PUBLIC]
 

@@ -13,6 +13,7 @@ from qiusuo.legal.reading.references import LawMention, find_references
 from qiusuo.legal.recognising.crimes import names_crime
 from qiusuo.legal.recognising.lay import tells_trouble, wants_no_law
 from qiusuo.legal.recognising.script import from_english, simplified
+from qiusuo.legal.recognising.told import tells_as_clients_do
 
 MAX_CHARS: Final = 2000
 # The statutes in force by their usual names, as far as people use them; a test compares them with the installed ones.
@@ -111,8 +112,9 @@ def looks_legal(query: str) -> bool:
     3. a term of art of statutes (试用期, 违约金, 诉讼时效, 取保候审 …), a crime by its name (帮信罪), or a question
        whether something is lawful, what it is punished with, or who is liable;
     4. trouble in everyday words (``tells_trouble``: 工资拖了三个月没发, 离婚房子怎么分);
+    5. a question that reads like those of lay people to lawyers (``tells_as_clients_do``);
 
-    the last two unless it asks for a form, a download, an exam, a film, a game, a cure, a program or the like.
+    the last three unless it asks for a form, a download, an exam, a film, a game, a cure, a program or the like.
     Also in traditional characters, and in English where it says that China's law is meant.
     A bare 第三条, 律师收费 or 法国首都 is none of these, nor is news about a law or the law of another country.
     """
@@ -130,7 +132,8 @@ def looks_legal(query: str) -> bool:
         return True
     if wants_no_law(text):
         return False
-    return bool(_STRONG.search(text) or _ASKED.search(text)) or names_crime(text) or tells_trouble(text)
+    listed = bool(_STRONG.search(text) or _ASKED.search(text)) or names_crime(text) or tells_trouble(text)
+    return listed or tells_as_clients_do(text)
 
 
 def known_name(name: str) -> tuple[int, ...]:
