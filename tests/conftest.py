@@ -31,6 +31,10 @@ pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_def
 # Commands that are advised are told by their name alone, as where the environment is active.
 os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
 
+# Encoders beside every server of a test would slow all of them down; fixtures of a module are made before the environment
+# of a test is.
+os.environ["QIUSUO_LEGAL_MEANING"] = "false"
+
 # A machine under load is slow, not wrong.
 settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("qiusuo")
@@ -131,5 +135,4 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, _unused_folders: Iterato
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     # Its legal index would join regulation searches.
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
-    # Encoders beside every server of a test would slow all of them down.
     monkeypatch.setenv("QIUSUO_LEGAL_MEANING", "false")

@@ -18,7 +18,7 @@ from qiusuo.legal.index.wording import legal_pairs, widened
 from qiusuo.legal.models import Article
 from qiusuo.legal.reading.names import name_key
 from qiusuo.legal.recognising.lay import speaks_of_law, wants_no_law
-from qiusuo.legal.recognising.recognise import looks_legal
+from qiusuo.legal.recognising.recognise import is_plainly_legal
 from qiusuo.legal.recognising.script import has_han
 
 _COMPARED: Final = 3
@@ -58,7 +58,7 @@ def match_of(question: str, articles: Sequence[Article], index: LegalIndex) -> M
 
 
 def _enough_for(question: str) -> tuple[float, float]:
-    if looks_legal(question):
+    if is_plainly_legal(question):
         return _RECOGNISED
     if wants_no_law(question):
         return _NO_LAW_WANTED

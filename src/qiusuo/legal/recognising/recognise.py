@@ -103,6 +103,19 @@ _NEWS: Final = re.compile(
 def looks_legal(query: str) -> bool:
     """Tell whether a question is about what Chinese law says, so that a search of type ``regulation`` fits it.
 
+    It is if it says so in words that are known for it, or if a whole sentence reads like those that lay people bring to
+    lawyers and asks for nothing else (``tells_as_clients_do``).
+    """
+    if is_plainly_legal(query):
+        return True
+    text = simplified(folded(query[:MAX_CHARS]))
+    elsewhere = from_english(text) is not None or is_abroad(text) or _NEWS.search(text) or wants_no_law(text)
+    return not elsewhere and tells_as_clients_do(text)
+
+
+def is_plainly_legal(query: str) -> bool:
+    """Tell whether a question is about what Chinese law says, by words that are known for it.
+
     Pure and cheap (no index is opened), and cautious: it says yes only to
 
     1. a reference to an article of something that is named like a law (民法典第577条, 消法55条, 本法第三条);
@@ -112,9 +125,8 @@ def looks_legal(query: str) -> bool:
     3. a term of art of statutes (试用期, 违约金, 诉讼时效, 取保候审 …), a crime by its name (帮信罪), or a question
        whether something is lawful, what it is punished with, or who is liable;
     4. trouble in everyday words (``tells_trouble``: 工资拖了三个月没发, 离婚房子怎么分);
-    5. a question that reads like those of lay people to lawyers (``tells_as_clients_do``);
 
-    the last three unless it asks for a form, a download, an exam, a film, a game, a cure, a program or the like.
+    the last two unless it asks for a form, a download, an exam, a film, a game, a cure, a program or the like.
     Also in traditional characters, and in English where it says that China's law is meant.
     A bare 第三条, 律师收费 or 法国首都 is none of these, nor is news about a law or the law of another country.
     """
@@ -132,8 +144,7 @@ def looks_legal(query: str) -> bool:
         return True
     if wants_no_law(text):
         return False
-    listed = bool(_STRONG.search(text) or _ASKED.search(text)) or names_crime(text) or tells_trouble(text)
-    return listed or tells_as_clients_do(text)
+    return bool(_STRONG.search(text) or _ASKED.search(text)) or names_crime(text) or tells_trouble(text)
 
 
 def known_name(name: str) -> tuple[int, ...]:
