@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -267,3 +269,13 @@ def test_traditional_characters() -> None:
     pytest.importorskip("opencc")
     assert looks_legal("離婚房子怎麼分")
     assert not looks_legal("離婚率 排名")
+
+
+def test_whole_sentences_of_lay_people_are_known_and_everyday_ones_are_not() -> None:
+    folder = Path(__file__).parents[2] / "eval" / "legal" / "questions"
+    lay = [json.loads(line) for line in (folder / "lay.jsonl").read_text("utf-8").splitlines()]
+    everyday = [json.loads(line) for line in (folder / "everyday.jsonl").read_text("utf-8").splitlines()]
+    held_out = [looks_legal(row["question"]) for row in lay if row["part"] == "held_out"]
+    others = [looks_legal(row["question"]) for row in everyday if int(row["id"].split("-")[1]) % 2 == 0]
+    assert sum(held_out) >= 0.8 * len(held_out)
+    assert sum(others) <= 0.01 * len(others)
