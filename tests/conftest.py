@@ -31,7 +31,7 @@ pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_def
 # Commands that are advised are told by their name alone, as where the environment is active.
 os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
 
-# Encoders beside every server of a test would slow all of them down. Here too, as fixtures of a module are made before the
+# Encoders beside every server of a test would slow all of them down. Here too: fixtures of a module are made before the
 # environment of a test is.
 os.environ["QIUSUO_LEGAL_MEANING"] = "false"
 
