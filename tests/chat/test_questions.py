@@ -148,3 +148,27 @@ class TestWhatTheProviderGets:
         async with ChatWorld(call, copied, Reply.text("Large ones.")) as world:
             await world.ask(prompt, AGENT)
             assert [seen.params["q"] for seen in world.world["searxng"].seen] == [QUESTION]
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        (
+            "王建国 身份证110101199003074518 密码Tiger!2026，长虹大桥什么时候通车？",
+            "王建国 身份证 ，长虹大桥什么时候通车？",
+        ),
+        (
+            "my card 6222021234567890123 password: hunter2! when does the bridge open?",
+            "my card when does the bridge open?",
+        ),
+        ("ISBN 9787111213826 是什么书", "ISBN 9787111213826 是什么书"),
+        ("how to reset a windows password", "how to reset a windows password"),
+    ],
+)
+async def test_no_password_or_card_reaches_a_provider(said: str, sent: str) -> None:
+    async with ChatWorld(Reply.text("好")) as world:
+        heard = await world.ask(said)
+        assert [seen.params["q"] for seen in world.world["searxng"].seen if seen.params.get("pageno", "1") == "1"] == [
+            sent
+        ]
+        assert heard.rounds[0].query == sent

@@ -155,7 +155,8 @@ class Chat:
             raise InvalidQuery(Fact("turn.no_question"))
         if len(ask.question) > MAX_QUESTION:
             raise InvalidQuery(Fact("turn.question_too_long", limit=MAX_QUESTION))
-        if is_task(ask.question) or _asks_nothing(ask):
+        polite = _asks_nothing(ask)
+        if is_task(ask.question) or polite:
             ask = replace(ask, settings=replace(ask.settings, mode=Mode.CHAT, search=False))
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
@@ -174,7 +175,7 @@ class Chat:
             self.settings,
             self._reader,
             self._recent_pages,
-            Material(query or ask.question[:MAX_QUERY_CHARS], Language(language), recognised),
+            Material(query or ask.question[:MAX_QUERY_CHARS], Language(language), recognised, asks_nothing=polite),
             self._clock,
             query,
             leans,

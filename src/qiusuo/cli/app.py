@@ -108,7 +108,7 @@ def chat(
     ] = None,
     search: Annotated[
         bool | None,
-        typer.Option("--search/--no-search", help=about("chat_search"), show_default="off"),
+        typer.Option("--search/--no-search", help=about("chat_search"), show_default="off; on without a model"),
     ] = None,
     model: Annotated[
         str | None,

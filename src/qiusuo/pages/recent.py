@@ -56,9 +56,9 @@ class RecentPages:
         return ReadPage(page, cached=False)
 
     def is_silent(self, url: str) -> bool:
-        """Tell whether the host of an address has lately not answered in time."""
+        """Tell whether the host of an address has lately not answered in time; what is kept of it can be read."""
         until = self._silent.get(domain_of(url), 0.0)
-        return until > self._clock()
+        return until > self._clock() and self._recall(url) is None
 
     def was_late(self, url: str) -> None:
         """Note that a host has not answered in time."""

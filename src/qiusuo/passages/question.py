@@ -19,7 +19,7 @@ _LONGEST_QUESTION: Final = 600
 # Words that only say that something is asked. What kind of thing is asked for is read from the table.
 _QUESTION_WORDS: Final = re.compile(
     r"什么时候|什么时间|什么地方|什么|怎么样|怎么|怎样|如何|为什么|为何|哪些|哪一[个位年天支]|哪[个位年天里儿支座]|哪|"
-    r"多少[个位名支人]?|多久|多长时间|多[长大高重远快]|几时|几[个位名支]|几|是否|是不是|能不能|有没有|是谁|谁|何时|何地|何人|"
+    r"多少(?:平方公里|平方米|公里|千米|厘米|米|公斤|吨|块钱|[个位名支人元])?|多久|多长时间|多[长大高重远快]|几时|几[个位名支]|几|是否|是不是|能不能|有没有|是谁|谁|何时|何地|何人|"
     r"请问|请|叫|[吗呢么？?！!。]|最新|目前|现在|有(?=[\s？?]|$)|"
     r"\b(?:please|tell me|latest|current(?:ly)?|name of)\b",
     re.IGNORECASE,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -49,6 +49,7 @@ _SMALL_TALK: Final = re.compile(
     r"(?:[\s,，]*(?:求索|qiusuo|there|呀|啊|哦|了))?[\s!！?？。.~～,，]*",
     re.IGNORECASE,
 )
+_THANKS: Final = re.compile(r"谢|辛苦|再见|拜拜|好的|明白|嗯|thank|thx|bye|\bok", re.IGNORECASE)
 _POLITE: Final = re.compile(
     r"^(?:(?:请问|请|麻烦(?:你|您)?|帮我|帮忙|给我|我想(?:知道|问|了解)(?:一下)?|想(?:问|了解)(?:一下)?|告诉我|查(?:一)?下|搜(?:索)?(?:一)?下|"
     r"查询|能不能|可以|能否|please|can you|could you|would you|tell me|i(?:'d like| want) to know|"
@@ -151,7 +152,8 @@ class ExtractiveModel(BaseChatModel):
         if not material.sources:
             silent = _silence(material)
             talk = _SMALL_TALK.fullmatch(question.strip())
-            yield material.told() or (Fact("llm.hello") if talk else silent).text(language)
+            polite = Fact("llm.hello") if talk and not _THANKS.search(question) else Fact("llm.thanks")
+            yield material.told() or (polite if talk or material.asks_nothing else silent).text(language)
             return
         sources = quotable(material.sources.values(), language)
         named = material.recognised is not None and material.recognised.names_results
@@ -167,7 +169,7 @@ class ExtractiveModel(BaseChatModel):
         else:
             yield f"{beginning.text(language)}\n"
             yield from (f"\n- {quote.cited}" for quote in quotes)
-        yield from _differing(material)
+        yield from _differing(material, {quote.text for quote in quotes})
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
         if remark and answered:
@@ -176,9 +178,13 @@ class ExtractiveModel(BaseChatModel):
             yield f"\n\n{no_model_note(language)}"
 
 
-def _differing(material: Material) -> Iterator[str]:
-    """Quote the sources that contradict one another, each with its number."""
+def _differing(material: Material, quoted: Collection[str]) -> Iterator[str]:
+    """Quote the sources that contradict one another, each with its number; what stands above is only named."""
     for one in material.differences:
+        if {harmless(one.first.sentence), harmless(one.second.sentence)} <= set(quoted):
+            named = Fact("llm.differ_above", first=one.first.number, second=one.second.number)
+            yield f"\n\n{named.text(material.language)}"
+            continue
         yield f"\n\n{Fact('llm.differ').text(material.language)}\n"
         yield from (f"\n- {harmless(each.sentence)} [{each.number}]" for each in (one.first, one.second))
 

@@ -32,6 +32,8 @@ class Material:
     """The tools that were called to search, each with its query."""
     differences: Sequence[Difference] = ()
     """Where sources contradict one another on what is asked."""
+    asks_nothing: bool = False
+    """The message is thanks or a greeting."""
     searched: bool = False
     failed: bool = False
 

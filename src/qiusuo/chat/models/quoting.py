@@ -26,7 +26,7 @@ _MAX_WHOLE: Final = 2
 _MAX_CHARS: Final = 900
 _MAX_WHOLE_CHARS: Final = 2000
 _MAX_NAMED_CHARS: Final = 6000
-_SHORTEST: Final = 8
+_SHORTEST: Final = 5
 _KEPT_SHARE: Final = 0.4
 _ALIKE: Final = 0.7
 _FIRST_SOURCES: Final = 3
@@ -35,6 +35,12 @@ _SHORT_WORD: Final = 2
 _WANTS_NUMBER: Final = re.compile(
     r"多少|多久|多长|多大|多高|几|何时|什么时候|哪年|哪天|日期|期限|"
     r"\b(?:how (?:many|much|long|old|far|big|tall)|when|date|year|price|cost)\b",
+    re.IGNORECASE,
+)
+# What a page tells models to do is no information about anything.
+_ORDERS: Final = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,30}\b(?:instructions?|prompts?|rules)\b|\byou are now\b|\bsystem prompt\b|"
+    r"(?:忽略|无视|忘记).{0,12}(?:指令|指示|提示词?|规则|要求)|你现在(?:是|扮演)|系统提示词",
     re.IGNORECASE,
 )
 _DIGIT: Final = re.compile(r"[0-9０-９]|[一二两三四五六七八九十百千万亿]+[个年月日天元倍成人次]")
@@ -173,6 +179,8 @@ def _candidates(sources: Sequence[Quotable], shortest: int = _SHORTEST) -> Itera
     for source in sources:
         for part in source.parts:
             text = harmless(part)
+            if not source.whole and _ORDERS.search(text):
+                continue
             if len(text) >= shortest or source.whole or part == source.source.title:
                 yield Quote(text, [source.number], terms(fold(text)), order=order)
                 order += 1

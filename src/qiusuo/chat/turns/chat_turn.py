@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.vendors import EXTRACTIVE
-from qiusuo.chat.questions import is_short, question_in
+from qiusuo.chat.questions import is_short, question_in, without_secrets
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.client_tools import TOOL_CALLS, knows_no_tools, sound
@@ -104,6 +104,7 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
     """Make one search; return its round and what came of it."""
     ask, journal = context.ask, context.journal
     asked = ask.question.strip()
+    query = without_secrets(query)
     number = journal.begin_round(_TOOL, query, asked=asked if is_short(asked) else "")
     journal.status(Stage.SEARCHING, query)
     kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL

@@ -94,12 +94,16 @@ async def gather(context: Context, response: SearchResponse, numbers: Sequence[i
         _tell(context, evidence, ())
         return evidence
     strong = sorted(sources, key=lambda source: source[0] in evidence.weak)
-    silent = context.recent_pages.is_silent
-    best = [source for source in strong if not silent(source[1].url)][: MOST_PAGES[context.depth]]
+    silent = [source for source in strong if context.recent_pages.is_silent(source[1].url)]
+    best = [source for source in strong if source not in silent][: MOST_PAGES[context.depth]]
     reads = await read_pages(context, best, keep=context.may_keep_pages(response.provider))
+    for number, item in silent[: MOST_PAGES[context.depth] - len(best)]:
+        resting = Fact("page_read.resting", host=item.source)
+        reads.entries[number] = PageRead(number, item.url, item.source, item.title, PageState.FAILED, fact=resting)
     for number, page in reads.pages.items():
         place = next(place for place, text in enumerate(texts) if text.number == number)
         texts[place] = _with_page(texts[place], page)
+        context.pages[number] = texts[place].text  # a sentence of the snippet is a sentence of the source
     room = tokens if is_chinese(query) else CHARS_PER_TOKEN * tokens
     evidence = await asyncio.to_thread(weigh, query, texts, max(LEAST_CHARS, min(room, MOST_CHARS)))
     reads.tell(evidence.passages)

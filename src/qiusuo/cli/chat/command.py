@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -96,6 +96,8 @@ async def _talk(options: ChatOptions, err: Console) -> int:
     question = os.fsencode(options.question).decode("utf-8", "replace")
     interactive = not question and not options.as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if not interactive and not question:
+        if options.search is None:
+            options = replace(options, search=False)  # what is piped in is searched for only if somebody says so
         question = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not interactive and not question.strip():
         raise InvalidQuery(Fact("terminal.no_question"))
