@@ -1,0 +1,17 @@
+"""GPT Researcher's retrievers, as its researcher makes them."""
+
+import os
+
+from common import KEY, QUESTION, URL
+
+os.environ["SEARX_URL"] = URL
+os.environ["TAVILY_API_KEY"] = KEY
+from gpt_researcher.retrievers import SearxSearch, TavilySearch  # noqa: E402
+
+tavily = TavilySearch(QUESTION)
+tavily.base_url = f"{URL}/tavily/search"
+found = tavily.search(max_results=3)
+assert len(found) == 3, found
+assert found[0]["href"].startswith("https://tea-")
+found = SearxSearch(QUESTION).search(max_results=3)
+assert len(found) == 3, found
