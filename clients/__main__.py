@@ -59,7 +59,8 @@ def attempt(client: Client, world: World) -> Outcome:
             command = ["node", str(_beside(environment.folder, client.program))]
         elif client.packages:
             environment = python_environment(folder, client.packages)
-            command = [str(environment.programs / "python"), str(PROGRAMS / client.program)]
+            python = sys.executable if client.in_our_environment else str(environment.programs / "python")
+            command = [python, str(PROGRAMS / client.program), str(environment.folder)]
         else:
             environment = None
             command = [sys.executable, str(PROGRAMS / client.program)]

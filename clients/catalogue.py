@@ -16,6 +16,8 @@ class Client:
     tried: str
     program: str
     seconds: float = 120
+    in_our_environment: bool = False
+    """The program runs beside us and is told where the client is, since it needs what we have (a browser's driver)."""
     client_fault: str = ""
     """Why it fails, where that is the client's own doing: then its failure is told but does not count."""
 
@@ -38,8 +40,8 @@ CLIENTS = (
     Client("tavily-python", ("tavily-python",), "search, news, answer, async, wrong key", "tavily_sdk.py"),
     Client("langchain-tavily", ("langchain-tavily",), "TavilySearch with domains", "tavily_langchain.py"),
     Client("langchain-community", ("langchain-community",), "SearxSearchWrapper: run and results", "searx_wrapper.py"),
-    Client("gpt-researcher", ("gpt-researcher",), "its SearXNG and its Tavily retriever", "gpt_researcher_retrievers.py", 240),
-    Client("nanobot-ai", ("nanobot-ai",), "agent over /v1, its own tools beside", "nanobot_agent.py"),
+    Client("gpt-researcher", ("gpt-researcher",), "its SearXNG retriever (password in the URL), its Tavily retriever (address set in the object)", "gpt_researcher_retrievers.py", 240),
+    Client("nanobot-ai", ("nanobot-ai",), "its model, its search (SearXNG), its MCP server", "nanobot_agent.py"),
     Client("httpx", ("httpx",), "Basic, X-API-Key, kept connection, gzip", "httpx_calls.py"),
     Client("curl", (), "Bearer and Basic, packed body, SSE to its end", "curl_calls.py"),
     Client("npm:openai", ("openai",), "chat streamed, follow-up, own tools, Responses", "openai_chat.mjs"),
@@ -48,5 +50,5 @@ CLIENTS = (
     Client("npm:@modelcontextprotocol/sdk", ("@modelcontextprotocol/sdk",), MCP_CLIENTS, "mcp_session.mjs"),
     Client("npm:@tavily/core", ("@tavily/core",), "search, answer, wrong key", "tavily_core.mjs"),
     Client("npm:@librechat/agents", ("@librechat/agents", "@langchain/core"), "its run over /v1; its search tool over /search", "librechat_agents.mjs", 240),
-    Client("open-webui", ("open-webui",), "its page in Chromium: asks, cited answer, follow-up, citation chips", "open_webui_page.py", 600),
+    Client("open-webui", ("open-webui",), "its page in Chromium: asks, cited answer, follow-up, citation chips", "open_webui_page.py", 600, in_our_environment=True),
 )  # fmt: skip

@@ -21,7 +21,8 @@ from tests.support.model_replies import Asked, Call, Reply
 from tests.support.scripted_model import ScriptedModel
 
 TOKEN = "tok-clients-0123456789"
-OURS = "web_search"
+SEARCH_TOOL = "web_search"  # ours, or one of the client's own
+FOUND = "tea is picked in March, page"
 CITY_TOOL = re.compile(r"weather", re.IGNORECASE)
 FINISH_TOOL = "final_answer"  # smolagents ends with it
 TYPED_TOOL = "Picking"  # instructor asks for a type so
@@ -38,7 +39,7 @@ class Tea(Searxng):
         return {
             "title": f"{query} {number}",
             "url": f"https://tea-{place}.example.com/page/{number}",
-            "snippet": f"{query}: tea is picked in March, page {number} says.",
+            "snippet": f"{query}: {FOUND} {number} says.",
             "date": f"2026-10-{number % 28 + 1:02d}",
         }
 
@@ -50,8 +51,10 @@ def answer(asked: Asked) -> Reply:
     numbers = next((found for text in reversed(texts) if (found := SOURCE.findall(text))), [])
     weather = next((name for name in asked.tools if CITY_TOOL.search(name)), None)
     knows_weather = any("21 degrees" in text for text in texts)
-    if OURS in asked.tools and not numbers:
-        return Reply.tools(Call(OURS, {"query": "spring tea in Yunnan"}))
+    search = next((name for name in asked.tools if name.endswith(SEARCH_TOOL)), None)
+    found = bool(numbers) or any(FOUND in text for text in texts)
+    if search and not found and since[-1].get("role") != "tool":
+        return Reply.tools(Call(search, {"query": "spring tea in Yunnan"}))
     if weather and not knows_weather and "weather" in texts[0].lower():
         return Reply.tools(Call(weather, {"city": "Kunming"}))
     if (asked.body.get("response_format") or {}).get("type") in {"json_schema", "json_object"}:
@@ -59,6 +62,8 @@ def answer(asked: Asked) -> Reply:
     if TYPED_TOOL in asked.tools:
         return Reply.tools(Call(TYPED_TOOL, PICKING))
     said = "It is 21 degrees in Kunming. " if knows_weather else ""
+    if not found:
+        return Reply.text(said + "Nothing was found.")
     said += ", and ".join(f"tea is picked in March [{number}]" for number in (numbers or ["1"])[:2]) + "."
     if FINISH_TOOL in asked.tools:
         return Reply.tools(Call(FINISH_TOOL, {"answer": said}))

@@ -4,11 +4,12 @@ import os
 
 from common import KEY, QUESTION, URL
 
-os.environ["SEARX_URL"] = URL
+os.environ["SEARX_URL"] = URL.replace("http://", f"http://me:{KEY}@")
 os.environ["TAVILY_API_KEY"] = KEY
 from gpt_researcher.retrievers import SearxSearch, TavilySearch  # noqa: E402
 
 tavily = TavilySearch(QUESTION)
+# Its address is written into its code; all else is as it is.
 tavily.base_url = f"{URL}/tavily/search"
 found = tavily.search(max_results=3)
 assert len(found) == 3, found
