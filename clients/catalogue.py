@@ -33,7 +33,7 @@ CLIENTS = (
     Client("pydantic-ai", ("pydantic-ai-slim[openai]",), "agent with a tool, stream, typed output; chat and Responses", "pydantic_agent.py"),
     Client("autogen", ("autogen-agentchat", "autogen-ext[openai]"), "AssistantAgent with a tool", "autogen_agent.py"),
     Client("instructor", ("instructor",), "typed answer by tool and by JSON schema", "instructor_typed.py"),
-    Client("haystack-ai", ("haystack-ai",), "OpenAIChatGenerator, streamed; SearXNG's component", "haystack_chat.py"),
+    Client("haystack-ai", ("haystack-ai",), "OpenAIChatGenerator: whole, follow-up, streamed", "haystack_chat.py"),
     Client("mcp", ("mcp",), MCP_CLIENTS, "mcp_session.py"),
     Client("fastmcp", ("fastmcp",), "tools, web_search with structured content; over HTTP", "fastmcp_client.py"),
     Client("langchain-mcp-adapters", ("langchain-mcp-adapters",), "tools as LangChain's, one called", "mcp_adapters.py"),
@@ -49,6 +49,6 @@ CLIENTS = (
     Client("npm:@ai-sdk/openai", ("@ai-sdk/openai", "ai", "zod"), "Responses: streamText, sources, tool loop", "ai_sdk_responses.mjs"),
     Client("npm:@modelcontextprotocol/sdk", ("@modelcontextprotocol/sdk",), MCP_CLIENTS, "mcp_session.mjs"),
     Client("npm:@tavily/core", ("@tavily/core",), "search, answer, wrong key", "tavily_core.mjs"),
-    Client("npm:@librechat/agents", ("@librechat/agents", "@langchain/core"), "its run over /v1; its search tool over /search", "librechat_agents.mjs", 240),
-    Client("open-webui", ("open-webui",), "its page in Chromium: asks, cited answer, follow-up, citation chips", "open_webui_page.py", 600, in_our_environment=True),
+    Client("npm:@librechat/agents", ("@librechat/agents",), "its run over /v1 with a follow-up; its search tool over /search and /tavily", "librechat_agents.mjs", 240),
+    Client("open-webui", ("open-webui",), "its page in Chromium: question, cited answer, follow-up, chips name their pages", "open_webui_page.py", 600, in_our_environment=True),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where the clients are installed: each in an environment of its own under ``.cache/clients``, kept for the next run."""
+"""Where the clients are installed: each in an environment of its own under ``.cache/clients``, which is kept."""
 
 from __future__ import annotations
 
@@ -66,7 +66,17 @@ def node_environment(name: str, packages: tuple[str, ...]) -> Environment:
         folder.mkdir(parents=True)
         (folder / "package.json").write_text('{"private": true, "type": "module"}', "utf-8")
         # Install scripts would fetch more from elsewhere.
-        _run(npm, "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder), *packages)
+        _run(
+            npm,
+            "install",
+            "--silent",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+            "--prefix",
+            str(folder),
+            *packages,
+        )
         _keep(folder, packages)
     client = packages[0] if packages[0].rfind("@") <= 0 else packages[0][: packages[0].rfind("@")]
     described = json.loads((folder / "node_modules" / client / "package.json").read_text("utf-8"))

@@ -118,7 +118,9 @@ def running(log: Path) -> Iterator[World]:
             "SEARCH_RATE_LIMIT": "0",
             "XDG_DATA_HOME": folder,
         }
-        process = subprocess.Popen([sys.executable, "-m", "qiusuo", "serve", "--port", "0"], env=environment, stderr=said)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "qiusuo", "serve", "--port", "0"], env=environment, stderr=said
+        )
         try:
             yield World(_address(process, log), searxng, model)
         finally:

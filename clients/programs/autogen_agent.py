@@ -8,7 +8,13 @@ from common import BASE, KEY, QUESTION, WEATHER, cited, get_weather
 
 
 async def main() -> None:
-    known = {"vision": False, "function_calling": True, "json_output": True, "family": "unknown", "structured_output": True}
+    known = {
+        "vision": False,
+        "function_calling": True,
+        "json_output": True,
+        "family": "unknown",
+        "structured_output": True,
+    }
     model = OpenAIChatCompletionClient(model="qiusuo-chat", base_url=BASE, api_key=KEY, model_info=known, max_retries=0)
     plain = AssistantAgent("tea", model)
     cited((await plain.run(task=QUESTION)).messages[-1].content)

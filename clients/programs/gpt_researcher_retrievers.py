@@ -6,7 +6,7 @@ from common import KEY, QUESTION, URL
 
 os.environ["SEARX_URL"] = URL.replace("http://", f"http://me:{KEY}@")
 os.environ["TAVILY_API_KEY"] = KEY
-from gpt_researcher.retrievers import SearxSearch, TavilySearch  # noqa: E402
+from gpt_researcher.retrievers import SearxSearch, TavilySearch
 
 tavily = TavilySearch(QUESTION)
 # Its address is written into its code; all else is as it is.

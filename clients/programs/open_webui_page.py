@@ -1,4 +1,4 @@
-"""Open WebUI with its own page in Chromium. Runs in our environment, which has the driver; the server is Open WebUI's."""
+"""Open WebUI with its own page in Chromium. Runs in our environment, which has the driver of the browser."""
 
 import json
 import os

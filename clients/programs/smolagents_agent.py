@@ -16,7 +16,9 @@ def get_weather(city: str) -> str:
 
 
 model = OpenAIServerModel("qiusuo-chat", api_base=BASE, api_key=KEY)
-plain = model.generate([{"role": "user", "content": [{"type": "text", "text": "When is spring tea picked in Yunnan?"}]}])
+plain = model.generate(
+    [{"role": "user", "content": [{"type": "text", "text": "When is spring tea picked in Yunnan?"}]}]
+)
 cited(plain.content)
 agent = ToolCallingAgent(tools=[get_weather], model=model, max_steps=4, verbosity_level=0)
 answer = agent.run(WEATHER)

@@ -15,7 +15,7 @@ _MOST: Final = 300
 
 
 def source_events(text: str, sources: Mapping[int, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Give an event for each number up to the highest that ``text`` links; one whose page is not known has no address."""
+    """Give an event for each number up to the highest that ``text`` links; a page that is not known has no address."""
     highest = max((int(place[1]) for place in LINK.finditer(text)), default=0)
     for number in range(1, highest + 1 if highest <= _MOST else 1):
         source = sources.get(number)
