@@ -42,7 +42,7 @@ CLIENTS = (
     Client("langchain-community", ("langchain-community",), "SearxSearchWrapper: run and results", "searx_wrapper.py"),
     Client("gpt-researcher", ("gpt-researcher",), "its SearXNG retriever (password in the URL), its Tavily retriever (address set in the object)", "gpt_researcher_retrievers.py", 240),
     Client("nanobot-ai", ("nanobot-ai",), "its model, its search (SearXNG), its MCP server", "nanobot_agent.py"),
-    Client("httpx", ("httpx",), "Basic, X-API-Key, kept connection, gzip", "httpx_calls.py"),
+    Client("httpx", ("httpx",), "no key, Basic, X-API-Key, HEAD, packed body", "httpx_calls.py"),
     Client("curl", (), "Bearer and Basic, packed body, SSE to its end", "curl_calls.py"),
     Client("npm:openai", ("openai",), "chat streamed, follow-up, own tools, Responses", "openai_chat.mjs"),
     Client("npm:@ai-sdk/openai-compatible", ("@ai-sdk/openai-compatible", "ai", "zod"), "streamText, tool loop, object", "ai_sdk_compatible.mjs"),
