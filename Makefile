@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint format wheel bench docs eval setup clean
+.PHONY: help run test check lint format wheel bench clients docs eval setup clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -57,6 +57,10 @@ docs:  ## Write the generated docs anew
 bench:  ## Measure speed, side by side in one run
 	@$(PYTHON) scripts/setup.py --bench
 	$(BIN)/python -m bench
+
+clients:  ## Run other people's programs, unchanged, against a server of ours; brings each into .cache/clients
+	@$(PYTHON) scripts/setup.py --check
+	$(BIN)/python -m clients
 
 eval:  ## Measure quality on labelled data
 	@$(PYTHON) scripts/setup.py --test

@@ -258,7 +258,8 @@ class TestNote:
 
     def test_a_greeting_is_answered(self) -> None:
         assert "求索" in told(asked("你好！"))
-        assert "Qiusuo" in told(asked("Thanks!"))
+        assert "Qiusuo" in told(asked("Hello!"))
+        assert "welcome" in told(asked("Thanks!"))
 
     def test_without_a_turn_it_knows_the_question_alone(self) -> None:
         assert "求索" in ExtractiveModel().invoke([HumanMessage("你好！")]).text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 import pytest
@@ -47,6 +49,11 @@ LISTED = f"\n\n## References\n\n- [[1]]({OLD}) An old \\[page\\] — old.example
 
 def told(answer: str) -> list[Any]:
     return [*user(ENGLISH), {"role": "assistant", "content": answer}, *user("What is tea made of?")]
+
+
+def served_title(chunks: list[Any], number: int) -> str:
+    found = next(chunk["search_results"] for chunk in chunks if "search_results" in chunk)
+    return next(str(each["title"]) for each in found if each["number"] == number)
 
 
 class TestNumbers:
@@ -95,6 +102,24 @@ class TestNumbers:
             data = served.ask(told(f"March [[1]]({OLD})."), model="qiusuo-agent")
             text = data["choices"][0]["message"]["content"]
             assert text.startswith(f"So [[1]]({OLD})[[2]](https://site1.example.com/page/1).")
+
+    def test_open_webui_shows_each_number_as_its_page(self) -> None:
+        """Its page takes ``[n]`` for the n-th source that it was told of with this message."""
+        with serving(Reply.text("Leaves [5], still so [3].")) as served:
+            stream = served.post(told(f"March [[1]]({OLD}), April [[3]]({OTHER})."), stream=True).text
+        chunks = [orjson.loads(line[6:]) for line in stream.splitlines() if line.startswith("data: {")]
+        content = "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks)
+        events = [chunk["event"] for chunk in chunks if "event" in chunk]
+        assert {event["type"] for event in events} == {"source"}
+        told_of = [event["data"]["metadata"][0]["source"] for event in events]
+        assert len(set(told_of)) == len(told_of) == 5
+        for number, url in re.findall(r"\[\[(\d+)\]\]\((.*?)\)", content):
+            assert unquote(told_of[int(number) - 1]) == unquote(url)
+        assert events[4]["data"]["source"] == {"name": served_title(chunks, 5), "url": told_of[4]}
+
+    def test_without_sources_nobody_is_told_of_any(self) -> None:
+        with serving(Reply.text("Hello.")) as served:
+            assert '"event"' not in served.post(search=False, stream=True).text
 
     @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://a.example/\n[2](x)", "ftp://a.example"])
     def test_what_is_no_address_is_no_source(self, url: str) -> None:

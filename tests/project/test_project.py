@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 import qiusuo
+from clients.catalogue import CLIENTS
 from qiusuo.service import SearchService
 from qiusuo.web.app import create_app
 
@@ -82,3 +83,19 @@ class TestFilesForContributors:
             assert target in TARGETS, target
         for path in re.findall(r"`((?:src|tests|scripts|docs|bench|eval)/[\w./-]*)`", text):
             assert (ROOT / path).exists(), path
+
+
+class TestClients:
+    """``make clients`` needs what only its own run installs; what it rests on is looked at here."""
+
+    def test_every_program_has_its_client_and_every_client_its_program(self) -> None:
+        there = {path.name for path in (ROOT / "clients" / "programs").iterdir() if path.suffix in {".py", ".mjs"}}
+        named = [client.program for client in CLIENTS]
+        assert sorted(named) == sorted(there - {"common.py", "common.mjs"})
+
+    @pytest.mark.parametrize("page", ["docs/clients.md", "docs/clients.zh-CN.md"])
+    def test_the_guide_names_each_of_them(self, page: str) -> None:
+        text = (ROOT / page).read_text("utf-8").lower()
+        assert f" {len(CLIENTS)} " in text
+        names = {client.name.removeprefix("npm:").removesuffix("-ai") for client in CLIENTS}
+        assert [name for name in names if name.replace("-", "") not in text.replace("-", "").replace(" ", "")] == []

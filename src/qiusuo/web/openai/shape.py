@@ -1,6 +1,7 @@
 """Answers as OpenAI gives them: completions, and the chunks of a stream.
 
-``annotations`` are OpenAI's, ``citations`` and ``search_results`` Perplexity's; ``qiusuo`` has what neither has.
+``annotations`` are OpenAI's, ``citations`` and ``search_results`` Perplexity's, ``event`` is Open WebUI's; ``qiusuo``
+has what none of them has.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from qiusuo.citations.linking.references import LINK, escape_markdown
 from qiusuo.text import clean, truncate
 from qiusuo.urls import link_url
 from qiusuo.web.openai.earlier import NOTICE_MARK
+from qiusuo.web.openai.open_webui import source_events
 from qiusuo.web.openai.request import MODELS
 from qiusuo.web.openai.tools import call_shape
 from qiusuo.words import Fact
@@ -89,6 +91,7 @@ class Completion:
         if calls := self._calls():
             numbered = [{"index": index, **call} for index, call in enumerate(calls["tool_calls"])]
             chunks.append(self._chunk({"tool_calls": numbered}))
+        chunks += [self._chunk({}, event=event) for event in source_events(streamed + tail, self._sources())]
         chunks.append(self._chunk(last, self.finish(done), **self.found()))
         if self.include_usage:
             head = self._head("chat.completion.chunk")
@@ -136,9 +139,7 @@ class Completion:
 
         Citations that were added after the text was out (the model had written none) are told of by their sentences.
         """
-        record = self.turn.record
-        earlier = {reference.number: reference.to_dict() for reference in self.turn.memory.registry.sources}
-        sources = earlier | {source["number"]: source for source in record.sources}
+        record, sources = self.turn.record, self._sources()
         found = [
             _annotation(source, place.start(), place.end())
             for place in LINK.finditer(text)
@@ -153,6 +154,10 @@ class Completion:
                 position = start + len(added["sentence"])
                 found.append(_annotation(sources[added["number"]], start, position))
         return found
+
+    def _sources(self) -> dict[int, dict[str, Any]]:
+        earlier = {reference.number: reference.to_dict() for reference in self.turn.memory.registry.sources}
+        return earlier | {source["number"]: source for source in self.turn.record.sources}
 
     def _calls(self) -> dict[str, Any]:
         return {"tool_calls": [call_shape(call) for call in self.turn.calls]} if self.turn.calls else {}

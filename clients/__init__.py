@@ -1,0 +1,1 @@
+"""Programs of others, unchanged, against a server of ours: ``make clients``."""
