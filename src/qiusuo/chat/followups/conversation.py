@@ -76,11 +76,11 @@ class Conversation:
         """Go on with something: it is what "it" means from now on, perhaps instead of what it meant before."""
         if len(thing.text) > LONGEST_THING:
             return
-        longer = next((known for known in self.things if thing.stems < known.stems), thing)
+        longer = next((known for known in self.things if _is_short_for(thing, known)), thing)
         others = [known for known in self.things if known.stems != longer.stems]
         self.things = [*others[-_THINGS_KEPT:], longer]
         replaced = instead and self.theme in self.things[-2:-1]
-        if self.theme is None or replaced or _same_kind(self.theme, longer):
+        if self.theme is None or replaced or longer.stems < self.theme.stems or _same_kind(self.theme, longer):
             self.theme = longer
 
     def hear(self, answer: str) -> None:
@@ -90,6 +90,11 @@ class Conversation:
             said = answer.lower()
             if not any(word.lower() in said for word in self.theme.text.split()):
                 self.theme = self.things[-1]
+
+
+def _is_short_for(thing: Thing, known: Thing) -> bool:
+    """Tell whether a thing is meant by less than its name; a whole name is none of what is only called after it."""
+    return thing.stems < known.stems and (known.whole_name or not thing.whole_name)
 
 
 def _same_kind(one: Thing, other: Thing) -> bool:

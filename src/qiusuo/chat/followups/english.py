@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
@@ -47,7 +47,7 @@ def _go_on(question: Question, how: Leaning, resolved: Resolved, talk: Conversat
     subject = _known(question, talk) or question.subject()
     if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
         if how is Leaning.INSTEAD:
-            subject = _as_asked(subject, resolved.query)
+            subject = _asked_of(resolved) or _as_asked(subject, resolved.query)
         subject = replace(subject, person=_asks_who_it_is(question) and subject.whole_name)
         talk.introduce(subject, instead=how is Leaning.INSTEAD)
 
@@ -55,6 +55,12 @@ def _go_on(question: Question, how: Leaning, resolved: Resolved, talk: Conversat
 def _asks_who_it_is(question: Question) -> bool:
     """Tell whether somebody is asked for by name: not in "Who painted The Night Watch?"."""
     return question.bare[0] in {"who", "who's"} and question.opens_with("what_is") > 0
+
+
+def _asked_of(resolved: Resolved) -> Thing | None:
+    """Return the name that a mere aspect was asked of: the maximum value size of Zephyrine."""
+    things = Question(resolved.query).things
+    return next((thing for thing in things if thing.whole_name and resolved.query.endswith(f" of {thing.text}")), None)
 
 
 def _as_asked(thing: Thing, query: str) -> Thing:
@@ -83,7 +89,7 @@ def _resolved(question: Question, how: Leaning, talk: Conversation) -> Resolved:
         return resolved
     if stem(theme.text.split()[-1].lower()) in {stem(word.low) for word in words_of(resolved.query)}:
         return resolved
-    return Resolved(_with_added(resolved.query, theme.text), changed=True, carried=(*resolved.carried, theme.text))
+    return Resolved(with_added(resolved.query, theme.text), changed=True, carried=(*resolved.carried, theme.text))
 
 
 def _more(question: Question, talk: Conversation) -> Resolved:
@@ -107,13 +113,32 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     if spoken[0].low in PREPOSITIONS:
         return _other_circumstance(new, spoken[0].low, last)
     if spoken[-1].kind == "time" or spoken[-1].low in LEXICON["group"]:
-        return Resolved(_with_added(talk.asked, new), changed=True, carried=about)
+        return Resolved(with_added(talk.asked, new), changed=True, carried=about)
     if not question.things and about:  # and the causes? and cheaper ones?
         of = " of" if spoken[-1].kind == "aspect" else ""
         return Resolved(f"{new}{of} {about[0]}", changed=True, carried=about)
+    if about and _is_aspect_of_it(question, last):
+        return Resolved(f"{new} of {_name_in(about[0])}", changed=True, carried=(_name_in(about[0]),))
     if last.subject() is None or not question.things:
-        return Resolved(_with_added(talk.asked, new), changed=True, carried=about)
+        return Resolved(with_added(talk.asked, new), changed=True, carried=about)
     return put_instead(last, question.things[0], new)
+
+
+def _is_aspect_of_it(question: Question, last: Question) -> bool:
+    """Tell whether "the maximum value size" is asked of a name, and the last question had nothing of that kind."""
+    spoken = [word for word in question.words if word.kind != "mark"]
+    subject = last.subject()
+    if spoken[-1].kind != "aspect" or any(thing.named for thing in question.things) or "of" in question.bare:
+        return False
+    if "the" not in question.bare or subject is None or not subject.named:
+        return False
+    return stem(spoken[-1].low) not in {stem(word.low) for word in last.words}
+
+
+def _name_in(about: str) -> str:
+    """Return the name that a thing begins with: Zephyrine of "Zephyrine transaction"; else the thing."""
+    named = list(takewhile(lambda word: not word.islower(), about.split()))
+    return " ".join(named) or about
 
 
 def put_instead(last: Question, thing: Thing, new: str) -> Resolved:
@@ -125,7 +150,7 @@ def put_instead(last: Question, thing: Thing, new: str) -> Resolved:
         return Resolved(f"{new} {last.text}", changed=True, carried=(last.text,))
     subject = last.subject()
     if subject is None:
-        return Resolved(_with_added(last.text, new), changed=True)
+        return Resolved(with_added(last.text, new), changed=True)
     places = _replaced(thing, last, subject)
     if thing.article == "the" and not thing.named:
         places = _head_of(last, places)
@@ -291,16 +316,16 @@ def _ellipsis(question: Question, talk: Conversation) -> Resolved:
         query = f"{text[: spoken[1].end]} {be} {thing.article or ''} {about}{text[spoken[1].end :]}"
         return Resolved(" ".join(query.split()), changed=True, carried=(about,))
     if spoken and all(word.kind == "time" for word in spoken):
-        return Resolved(_with_added(talk.asked, text.rstrip("?.! ")), changed=True, carried=(about,))
+        return Resolved(with_added(talk.asked, text.rstrip("?.! ")), changed=True, carried=(about,))
     does = {"do", "does", "did"} & set(question.bare)  # there "cost" is what a ticket does
     if spoken and spoken[-1].kind == "aspect" and not question.things and not does:
         end = spoken[-1].end
         the = "the " if thing.article == "the" else ""
         return Resolved(f"{text[:end]} of {the}{about}{text[end:]}", changed=True, carried=(about,))
-    return Resolved(_with_added(text, about), changed=True, carried=(about,))
+    return Resolved(with_added(text, about), changed=True, carried=(about,))
 
 
-def _with_added(text: str, about: str) -> str:
+def with_added(text: str, about: str) -> str:
     """Return a question with its topic behind it: What dishes are vegetarian, Ethiopian cuisine?"""
     bare = text.rstrip()
     asked = bare.rstrip("?.! ")
