@@ -21,6 +21,7 @@ from qiusuo.chat.followups.chinese_questions import (
 from qiusuo.chat.followups.chinese_words import LEXICON, NOUNS, SOFT, Word, words_of
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
 from qiusuo.chat.followups.model import Resolved
+from qiusuo.citations.meaning.gazetteer import chinese_names
 
 _PERSON_ASPECTS: Final = tuple(LEXICON["person_aspect"])
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
@@ -53,7 +54,11 @@ def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
         if how is not Leaning.MORE:
             talk.ask(resolved.query)
         subject = question.subject()
-        mere_aspect = how is Leaning.INSTEAD and subject is not None and not is_hard(question, subject)  # 票价呢
+        mere_aspect = (  # 票价呢, 学生呢
+            how is Leaning.INSTEAD
+            and subject is not None
+            and (not is_hard(question, subject) or _group_in(subject.text))
+        )
         if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD} and not mere_aspect:
             subject = replace(subject, person=any(word.text in _WHO_IS for word in question.words))
             talk.introduce(subject, instead=how is Leaning.INSTEAD)
@@ -145,11 +150,13 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
         return _exchanged(last, old.start, _end_of_like(fresh, last, old), new)
     last = Question(asked, _known(talk))
     subject = last.subject()
-    if subject is not None and (part := _other_part(subject.text, new)):
+    if subject is not None and (part := _other_part(subject.text, new)) is not None:
         return _exchanged(last, subject.first + part, subject.last, new)
     if subject is None or _group_in(new):
-        at = subject.last if subject is not None and _ASKS_AT_ONCE.match(asked, subject.last) else 0
-        return Resolved(_put(asked, at, at, new), changed=True, carried=about)
+        start, end = _place_of_group(last, subject)
+        return Resolved(_put(asked, start, end, new), changed=True, carried=about)
+    if fresh.own_characters() and not is_hard(last, subject):  # 明天天气怎么样, 上海呢
+        return Resolved(_put(asked, subject.first, subject.first, new), changed=True, carried=(subject.text,))
     if fresh.own_characters():
         return _exchanged(last, subject.first, subject.first + _alike(subject.text, new), new)
     if fresh.has("time"):
@@ -170,11 +177,24 @@ def _group_in(new: str) -> bool:
     return new.removesuffix(part) in LEXICON["group"]
 
 
-def _other_part(text: str, new: str) -> int:
-    """Return where in a thing the part begins that a new one takes the place of: 成人票 in 翠湖公园成人票; else 0."""
+def _place_of_group(last: Question, subject: Thing | None) -> tuple[int, int]:
+    """Return where somebody is put in: in the place of others, before what is asked of the thing, or in front."""
+    others = [group for group in LEXICON["group"] if group in last.text]
+    if others:
+        start = last.text.index(max(others, key=len))
+        return start, start + len(max(others, key=len))
+    end = subject.last if subject is not None else 0
+    for word in last.words:
+        if word.start == end and word.kind in SOFT:
+            end = word.end
+    return (end, end) if _ASKS_AT_ONCE.match(last.text, end) else (0, 0)
+
+
+def _other_part(text: str, new: str) -> int | None:
+    """Return where in a thing the part begins that a new one takes the place of: 成人票 in 翠湖公园成人票."""
     part = next((part for part in LEXICON["part"] if new.endswith(part) and text.endswith(part)), "")
     if not part:
-        return 0
+        return None
     whole = text.removesuffix(part)
     groups = [group for group in LEXICON["group"] if whole.endswith(group)]
     length = max(map(len, groups)) if groups else len(new) - len(part)
@@ -198,7 +218,10 @@ def _like(fresh: Question, last: Question) -> Word | None:
     """Return the word of the last question that is of the same kind: an article, a time, a well-known name."""
     for kind in ("article", "time", "name"):
         old = next((word for word in last.words if word.kind == kind), None)
-        if old and fresh.has(kind) and (kind != "name" or len(fresh.words) == 1):  # 北极 is only part of 北极熊
+        if not old or not fresh.has(kind):
+            continue
+        # 北极 is only part of 北极熊, and 清华大学 takes no place of a city
+        if kind != "name" or (len(fresh.words) == 1 and _is_organisation(old.text) == _is_organisation(fresh.text)):
             return old
     latin = [word for word in last.words if word.kind == "latin"]
     new = next((word for word in fresh.words if word.kind == "latin"), None)
@@ -206,6 +229,10 @@ def _like(fresh: Question, last: Question) -> Word | None:
         return None
     same_make = new.text.split()[0] == latin[-1].text.split()[0]  # Model 3, Model Y
     return latin[-1] if same_make or not last.has("name") else None
+
+
+def _is_organisation(name: str) -> bool:
+    return chinese_names(name).get(name) == "organisation"
 
 
 def _exchanged(last: Question, start: int, end: int, new: str) -> Resolved:

@@ -193,12 +193,12 @@ def _goes_in(question: Question) -> bool:
 def _asks_for_aspect_of_its_own(question: Question) -> bool:
     """Tell whether an aspect is asked for and said of what: 有没有民间借贷的案例."""
     words = question.words
-    return any(
+    return question.bare.startswith("有") and any(
         word.kind == "aspect"
         and words[at - 1].text == "的"
         and words[at - 2].kind in HARD
-        and len(words[at - 2].text) > FEW_CHARACTERS
-        and words[at - 2].text not in LEXICON["group"]
+        and len(words[at - 2].text) >= FEW_CHARACTERS
+        and words[at - 2].text not in LEXICON["group"] | LEXICON["describing"]
         for at, word in enumerate(words)
         if at > 1
     )

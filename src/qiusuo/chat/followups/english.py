@@ -27,6 +27,7 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN_IN_CHINESE: Final = re.compile(
     r"(?<=[\u3400-\u9fff])[A-Za-z][A-Za-z0-9 -]*|^[A-Za-z][A-Za-z0-9 -]*(?=[\u3400-\u9fff])"
 )
+_MEASURES: Final = frozenset({"maximum", "minimum", "max", "min", "average", "total"})
 _HOW_HOT: Final = 2
 _SENTENCE_END: Final = re.compile(r"\[|\n|[.!?](?=\s)")
 
@@ -46,10 +47,11 @@ def _go_on(question: Question, how: Leaning, resolved: Resolved, talk: Conversat
         talk.ask(resolved.query)
     subject = _known(question, talk) or question.subject()
     if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
+        owner = _asked_of(question, resolved.query)
         if how is Leaning.INSTEAD:
-            subject = _asked_of(resolved) or _as_asked(subject, resolved.query)
-        subject = replace(subject, person=_asks_who_it_is(question) and subject.whole_name)
-        talk.introduce(subject, instead=how is Leaning.INSTEAD)
+            subject = _as_asked(subject, resolved.query)
+        subject = replace(owner or subject, person=_asks_who_it_is(question) and subject.whole_name)
+        talk.introduce(subject, instead=how is Leaning.INSTEAD, exactly=owner is not None)
 
 
 def _asks_who_it_is(question: Question) -> bool:
@@ -57,10 +59,12 @@ def _asks_who_it_is(question: Question) -> bool:
     return question.bare[0] in {"who", "who's"} and question.opens_with("what_is") > 0
 
 
-def _asked_of(resolved: Resolved) -> Thing | None:
+def _asked_of(question: Question, query: str) -> Thing | None:
     """Return the name that a mere aspect was asked of: the maximum value size of Zephyrine."""
-    things = Question(resolved.query).things
-    return next((thing for thing in things if thing.whole_name and resolved.query.endswith(f" of {thing.text}")), None)
+    last = Question(query)
+    if last.asks() or not question.things or not _says_measure(question):
+        return None
+    return next((thing for thing in last.things if thing.whole_name and query.endswith(f" of {thing.text}")), None)
 
 
 def _as_asked(thing: Thing, query: str) -> Thing:
@@ -128,11 +132,19 @@ def _is_aspect_of_it(question: Question, last: Question) -> bool:
     """Tell whether "the maximum value size" is asked of a name, and the last question had nothing of that kind."""
     spoken = [word for word in question.words if word.kind != "mark"]
     subject = last.subject()
-    if spoken[-1].kind != "aspect" or any(thing.named for thing in question.things) or "of" in question.bare:
+    if (
+        not (spoken[-1].kind == "aspect" or _says_measure(question))
+        or any(thing.named for thing in question.things)
+        or "of" in question.bare
+    ):
         return False
     if "the" not in question.bare or subject is None or not subject.named:
         return False
     return stem(spoken[-1].low) not in {stem(word.low) for word in last.words}
+
+
+def _says_measure(question: Question) -> bool:
+    return not _MEASURES.isdisjoint(question.bare)
 
 
 def _name_in(about: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from qiusuo.chat.followups import chinese, english
 from qiusuo.chat.followups.chinese_questions import read_well
-from qiusuo.chat.followups.chinese_words import HARD, POINTERS, words_of
+from qiusuo.chat.followups.chinese_words import NOUNS, POINTERS, words_of
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
 from qiusuo.chat.followups.english_words import LEXICON
 from qiusuo.chat.followups.model import Resolved
@@ -48,7 +48,8 @@ _ENGLISH: Final = {
         rf"|what(?:'s| is) for (?:dinner|lunch|breakfast|supper){_DAY}"
     ),
     "joke": re.compile(
-        r"(?:please )?(?:(?:can|could|will|would) you )?(?:please )?(?:(?:tell|give|write|sing)(?: me| us)?|do you know)"
+        r"(?:please )?(?:(?:can|could|will|would) you )?(?:please )?"
+        r"(?:(?:tell|give|write|sing)(?: me| us)?|do you know)"
         r" (?:an?|another|some|any)(?: \w+)? (?:jokes?|riddles?|story|stories|poem|song)|make me laugh"
     ),
     "news": re.compile(
@@ -60,15 +61,8 @@ _ENGLISH: Final = {
         r"|what day is today"
     ),
 }
-_SAME_KIND: Final = {
-    name: re.compile(f"{pattern.pattern}|{english_words}")
-    for (name, pattern), english_words in zip(
-        _CHINESE.items(),
-        (r"\bweather|\brain|\bsnow", "吃|\\beat|\\bcook", r"\bjoke", r"\bnews", r"\btime\b"),
-        strict=True,
-    )
-}
-_PLACE_ENDS: Final = tuple("市省县区镇乡村州岛山湖江河") + ("古城", "景区", "公园", "机场", "草原", "沙漠")
+_ABOUT_WEATHER: Final = re.compile(rf"{_CHINESE['weather'].pattern}|\b(?:weather|rain|snow)")
+_PLACE_ENDS: Final = (*"市省县区镇乡村州岛山湖江河", "古城", "景区", "公园", "机场", "草原", "沙漠")
 _PLACE_KINDS: Final = frozenset({"country", "city", "continent", "landscape"})
 # Who asks this of something takes it for a place, though no table knows it.
 _ASKED_OF_PLACES: Final = re.compile("好玩|景点|旅游|旅行|特产|美食|小吃|攻略|民宿|酒店|房价|海拔|古镇")
@@ -92,7 +86,7 @@ def topic(text: str) -> str:
 def _names_more(text: str, start: int, end: int) -> bool:
     """Tell whether something is named or pointed to beside the topic; 那 at the beginning only opens."""
     return any(
-        word.kind in HARD or (word.kind in POINTERS and word.text != "那")
+        word.kind in NOUNS or (word.kind in POINTERS and word.text != "那")
         for word in words_of(text)
         if not start <= word.start < end
     )
@@ -101,7 +95,7 @@ def _names_more(text: str, start: int, end: int) -> bool:
 def understand(text: str, asked_for: str, talk: Conversation) -> tuple[Leaning, Resolved] | None:
     """Return what such a question means; None where it goes on with one of its own kind: 凯里天气, 明天下雨吗."""
     thing = talk.things[-1] if talk.things else None
-    if thing and thing.text in talk.asked and _SAME_KIND[asked_for].search(talk.asked):
+    if thing and thing.text in talk.asked and asked_for == "weather" and _ABOUT_WEATHER.search(talk.asked):
         return None
     place = _place(thing, talk.asked) if thing and asked_for not in {"joke", "time"} else ""
     how, resolved = Leaning.ALONE, Resolved(text)
