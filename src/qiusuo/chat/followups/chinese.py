@@ -202,7 +202,7 @@ def _other_part(text: str, new: str) -> int | None:
 
 
 def _alike(text: str, new: str) -> int:
-    """Return how much of a thing is of the kind of a new one; verbs that no table has may follow: 邻居家的狗咬, 流浪狗."""
+    """Return how much of a thing is of the kind of a new one; a verb may follow: 邻居家的狗咬, 流浪狗."""
     at = text.rfind(new[-1], 1)
     return at + 1 if at > 0 and "的" in text[:at] else len(text)
 

@@ -61,8 +61,10 @@ def _asks_who_it_is(question: Question) -> bool:
 
 def _asked_of(question: Question, query: str) -> Thing | None:
     """Return the name that a mere aspect was asked of: the maximum value size of Zephyrine."""
+    if not _says_measure(question) or not question.things:
+        return None
     last = Question(query)
-    if last.asks() or not question.things or not _says_measure(question):
+    if last.asks():
         return None
     return next((thing for thing in last.things if thing.whole_name and query.endswith(f" of {thing.text}")), None)
 

@@ -62,6 +62,11 @@ _ENGLISH: Final = {
     ),
 }
 _ABOUT_WEATHER: Final = re.compile(rf"{_CHINESE['weather'].pattern}|\b(?:weather|rain|snow)")
+_ENGLISH_SIGN: Final = re.compile(
+    "weather|forecast|rain|snow|cook|make|order|eat|have|drink|dinner|lunch|breakfast|supper|joke|riddle|stor|poem|song"
+    "|laugh|news|headlines|today|time|day|date|year|month",
+    re.IGNORECASE,
+)
 _PLACE_ENDS: Final = (*"市省县区镇乡村州岛山湖江河", "古城", "景区", "公园", "机场", "草原", "沙漠")
 _PLACE_KINDS: Final = frozenset({"country", "city", "continent", "landscape"})
 # Who asks this of something takes it for a place, though no table knows it.
@@ -73,6 +78,8 @@ def topic(text: str) -> str:
     if len(text) > _LONGEST:
         return ""
     if not _HAN.search(text):
+        if not _ENGLISH_SIGN.search(text):
+            return ""
         said = " ".join(_MARKS.sub(" ", text.lower().replace("’", "'")).split())
         said = re.sub("^(?:and|so|but|ok|okay|by the way) ", "", said)
         return next((name for name, pattern in _ENGLISH.items() if pattern.fullmatch(said)), "")
