@@ -181,8 +181,8 @@ def _place_of_group(last: Question, subject: Thing | None) -> tuple[int, int]:
     """Return where somebody is put in: in the place of others, before what is asked of the thing, or in front."""
     others = [group for group in LEXICON["group"] if group in last.text]
     if others:
-        start = last.text.index(max(others, key=len))
-        return start, start + len(max(others, key=len))
+        length, start = max((len(group), -last.text.index(group)) for group in others)
+        return -start, -start + length
     end = subject.last if subject is not None else 0
     for word in last.words:
         if word.start == end and word.kind in SOFT:
