@@ -11,6 +11,9 @@ def asked(*questions: str) -> list[Exchange]:
     return [Exchange(question) for question in questions]
 
 
+_THANKS = ("多谢你的帮助", "好的，明白了", "非常感谢您的耐心解答！", "谢谢你们的建议", "thanks, that helps")
+
+
 def understood(*questions: str) -> list[str]:
     """Return what later questions mean where earlier ones are remembered as they were understood."""
     before: list[Exchange] = []
@@ -150,7 +153,9 @@ def test_what_was_asked_of_a_thing_is_not_carried_along(questions: tuple[str, ..
     assert [resolve(questions[at], asked(*questions[:at])).query for at in range(1, len(questions))] == queries
 
 
-@pytest.mark.parametrize("said", ["谢谢", "好的", "好的谢谢你", "嗯好的", "明白了，谢谢你的帮助", "ok", "谢谢，再见"])
+@pytest.mark.parametrize(
+    "said", ["谢谢", "好的", "好的谢谢你", "嗯好的", "明白了，谢谢你的帮助", "ok", "谢谢，再见", *_THANKS]
+)
 def test_thanks_ask_nothing(said: str) -> None:
     for before in (asked("西安天气"), []):
         resolved = resolve(said, before)
@@ -182,3 +187,74 @@ def test_a_long_answer_does_not_dominate() -> None:
 def test_what_is_carried_is_said() -> None:
     assert resolve("那违反了怎么赔偿", asked("劳动合同试用期最长多久")).carried == ("劳动合同试用期",)
     assert resolve("那特斯拉呢", asked("比亚迪2023年销量")).carried == ("2023年", "销量")
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("醉驾判几年", "今天吃什么好"),
+        ("醉驾判几年", "讲个笑话"),
+        ("醉驾判几年", "现在几点了"),
+        ("醉驾判几年", "今天有什么新闻"),
+        ("离婚冷静期多少天", "今天天气怎么样"),
+        ("离婚冷静期多少天", "那明天会下雨吗"),
+        ("长虹大桥有多长", "今晚吃什么好"),
+        ("长虹大桥有多长", "今天星期几"),
+        ("劳动合同试用期最长多久", "有没有民间借贷的案例"),
+        ("什么是工伤", "有没有诈骗的案例"),
+        ("Is coffee bad for you?", "今天吃什么好"),
+    ],
+)
+def test_a_change_of_subject_takes_nothing_along(before: str, question: str) -> None:
+    resolved = resolve(question, asked(before))
+    assert (resolved.query, resolved.changed, resolved.leans, resolved.asks) == (question, False, False, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ("昆明有什么好玩的", "今天天气怎么样", "昆明今天天气怎么样"),
+        ("昆明公租房怎么申请", "今天天气怎么样", "昆明今天天气怎么样"),
+        ("凯里天气", "明天会下雨吗", "凯里明天会下雨吗"),
+        ("高血压怎么办", "吃什么好", "高血压吃什么好"),
+        ("什么是工伤", "有没有相关的规定", "工伤有没有相关的规定"),
+        ("天气预报的原理是什么", "它准吗", "天气预报准吗"),
+        ("劳动合同试用期最长多久", "有没有案例", "劳动合同试用期有没有案例"),
+    ],
+)
+def test_weather_and_food_are_asked_of_a_place(before: str, question: str, query: str) -> None:
+    assert resolve(question, asked(before)).query == query
+
+
+def test_small_talk_is_nothing_to_lean_on() -> None:
+    assert understood("离婚冷静期多少天", "讲个笑话", "可以撤回吗") == ["讲个笑话", "离婚冷静期可以撤回吗"]
+
+
+@pytest.mark.parametrize(
+    ("questions", "queries"),
+    [
+        (("翠湖公园游船多少钱", "那儿童呢？"), ["翠湖公园游船儿童多少钱"]),
+        (("翠湖公园游船多少钱", "那儿童票呢"), ["翠湖公园游船儿童票多少钱"]),
+        (("翠湖公园成人票多少钱", "那儿童票呢", "学生票呢"), ["翠湖公园儿童票多少钱", "翠湖公园学生票多少钱"]),
+        (("成人票多少钱", "那儿童票呢"), ["儿童票多少钱"]),
+        (("翠湖公园几点关门", "那儿能停车吗"), ["翠湖公园能停车吗"]),
+        (
+            ("安平市地铁1号线什么时候开通", "2号线呢", "那10号线呢"),
+            ["安平市地铁2号线什么时候开通", "安平市地铁10号线什么时候开通"],
+        ),
+        (("安平市地铁一号线什么时候开通", "二号线呢"), ["安平市地铁二号线什么时候开通"]),
+        (
+            ("故宫门票多少钱", "学生呢", "那如果是残疾人呢", "军人能免费吗"),
+            ["故宫门票学生多少钱", "故宫门票残疾人多少钱", "故宫军人能免费吗"],
+        ),
+        (("今天天气怎么样", "明天呢", "上海呢"), ["明天天气怎么样", "明天上海天气怎么样"]),
+        (("北京交通大学分数线", "清华大学呢"), ["清华大学分数线"]),
+        (("邻居家的狗咬了我谁赔", "那如果是流浪狗呢"), ["流浪狗咬了我谁赔"]),
+        (("翠湖公园几点关门", "狗能进去吗", "冬天呢"), ["翠湖公园狗能进去吗", "翠湖公园冬天狗能进去吗"]),
+        (("翠湖公园几点关门", "冬天呢"), ["翠湖公园冬天几点关门"]),
+        (("翠湖公园几点关门", "自行车可以进吗"), ["翠湖公园自行车可以进吗"]),
+    ],
+)
+def test_a_part_of_the_question_is_exchanged_whole(questions: tuple[str, ...], queries: list[str]) -> None:
+    assert understood(*questions) == queries
+    assert [resolve(questions[at], asked(*questions[:at])).query for at in range(1, len(questions))] == queries

@@ -179,7 +179,20 @@ def test_two_diseases_of_one_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["thanks", "ok", "Ok thank you so much", "great, that helps", "Thanks for your help!", "alright, bye"]
+    "said",
+    [
+        "thanks",
+        "ok",
+        "Ok thank you so much",
+        "great, that helps",
+        "Thanks for your help!",
+        "alright, bye",
+        "thanks, that helps",
+        "thanks, that was very helpful",
+        "That was useful, thank you",
+        "Thanks, that helped a lot",
+        "I understand now, thanks",
+    ],
 )
 def test_thanks_ask_nothing(said: str) -> None:
     for before in (asked("What is throat cancer?"), []):
@@ -239,3 +252,50 @@ def test_the_theme_is_kept_while_answers_come_back_to_it(answer: str, query: str
 def test_what_is_carried_is_said() -> None:
     assert resolve("Is it treatable?", asked("What is throat cancer?")).carried == ("throat cancer",)
     assert resolve("and in Germany?", asked("What is the minimum wage in France?")).carried == ("minimum wage",)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What should I cook for dinner tonight?",
+        "What should we eat tonight?",
+        "Tell me a joke",
+        "What's the weather today?",
+        "Will it rain tomorrow?",
+        "What time is it?",
+        "What is in the news today?",
+    ],
+)
+def test_a_change_of_subject_takes_nothing_along(question: str) -> None:
+    for before in (asked("Is coffee bad for you?"), asked("Is coffee bad for you?", "Tell me a joke")):
+        resolved = resolve(question, before)
+        assert (resolved.query, resolved.changed, resolved.leans, resolved.asks) == (question, False, False, True)
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ("What is Lisbon famous for?", "What's the weather today?", "What's the weather today, Lisbon?"),
+        ("Best restaurants in Rome", "will it rain tomorrow?", "will it rain tomorrow, Rome?"),
+        ("weather in Paris", "and tomorrow?", "weather in Paris, tomorrow"),
+    ],
+)
+def test_weather_is_asked_of_a_place(before: str, question: str, query: str) -> None:
+    assert resolve(question, asked(before)).query == query
+
+
+def test_small_talk_is_nothing_to_lean_on() -> None:
+    assert (
+        understood("What is throat cancer?", "Tell me a joke", "Is it treatable?")[1] == "Is throat cancer treatable?"
+    )
+
+
+def test_an_aspect_takes_the_place_of_nothing() -> None:
+    questions = (
+        "How many keys can a Zephyrine transaction touch?",
+        "And the maximum value size?",
+        "Who leads it now?",
+    )
+    queries = ["the maximum value size of Zephyrine", "Who leads Zephyrine now?"]
+    assert understood(*questions) == queries
+    assert [resolve(questions[at], asked(*questions[:at])).query for at in (1, 2)] == queries

@@ -1,63 +1,31 @@
-"""Follow-up questions in Chinese: does a question lean on what was said, and what does it mean by itself?"""
+"""Follow-up questions in Chinese: what a question means by itself."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from qiusuo.chat.followups import english, english_questions
-from qiusuo.chat.followups.chinese_words import (
-    HARD,
-    LEXICON,
-    NOUNS,
-    POINTERS,
-    SOFT,
-    Word,
-    one_of,
-    things_of,
-    words_of,
+from qiusuo.chat.followups.chinese_questions import (
+    CORRECTION,
+    EDGE,
+    FEW_CHARACTERS,
+    PARTICLES,
+    Question,
+    is_hard,
+    leaning,
+    new_thing,
+    read_well,
 )
+from qiusuo.chat.followups.chinese_words import LEXICON, NOUNS, SOFT, Word, words_of
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
-from qiusuo.chat.followups.lexicon import is_made_of
 from qiusuo.chat.followups.model import Resolved
+from qiusuo.citations.meaning.gazetteer import chinese_names
 
-_EDGE: Final = " \t\n,，。.!！?？;；:：、~…"
-_MARKS: Final = re.compile(r"[\s,，。.!！?？;；:：、~…]+")
-_PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟"
-_OPENING: Final = one_of("opener")
-_ONLY_OPENING: Final = one_of("only_opens")
-_CORRECTION: Final = one_of("correction")
-_COURTESY: Final = LEXICON["courtesy"] | frozenset(_PARTICLES)
-_LONGEST_COURTESY: Final = max(map(len, LEXICON["courtesy"]))
 _PERSON_ASPECTS: Final = tuple(LEXICON["person_aspect"])
-_COMPARING: Final = ("和", "跟", "与", "比", "相比", "同")
-_COMPARED: Final = ("比", "区别", "差别", "不同", "哪个", "谁更", "一样", "关系")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN_EDGE: Final = re.compile("[A-Za-z0-9]")
-# With more characters of its own than this a question names what it is about.
-_FEW_CHARACTERS: Final = 2
-# What may be done, must be done or is not done is mostly asked of something that was named: 可以带宠物进去吗.
-_MODALS: Final = (
-    "可以",
-    "能不能",
-    "能",
-    "会不会",
-    "会",
-    "要不要",
-    "要",
-    "需要",
-    "需不需要",
-    "有没有",
-    "有",
-    "不",
-    "没",
-    "为什么不",
-)
-_FEW_AFTER_A_MODAL: Final = 4
-# Of which there is so and so much is an attribute, whatever it is called: 库容是多少. What costs so much is a thing.
-_AMOUNT: Final = re.compile("(?:那|那么)?[\u3400-\u9fff]{2,3}[是有]?(?:多少(?!钱)|百分之几)[\u3400-\u9fff]?")
 _SHORTEST_NAME: Final = 2
 _LONGEST_NAME: Final = 6
 _LONGEST_HEARD: Final = 12
@@ -66,159 +34,7 @@ _WHO_IS: Final = ("是谁", "谁是", "什么人")
 _WHO: Final = ("谁", "誰", "哪位", "作者", "创始人", "导演")
 _SENTENCE_END: Final = re.compile(r"[。！？\n\[]")
 _MOST: Final = 0.5
-_LONGEST_INSTEAD: Final = 16
-
-
-@dataclass
-class Question:
-    """A question, taken apart."""
-
-    text: str
-    known: Sequence[str] = ()  # what the conversation was about: names, though no table has them
-    bare: str = field(init=False)
-    words: list[Word] = field(init=False)
-    things: list[Thing] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.bare = self.text.strip(_EDGE)
-        self.words = words_of(self.text, self.known)
-        self.things = things_of(self.words, self.text)
-
-    def is_courtesy(self) -> bool:
-        """Tell whether nothing but thanks and greetings was said, however many: 好的谢谢你."""
-        said = _MARKS.sub("", self.bare.lower()).removeprefix("那")
-        return is_made_of(said, _COURTESY, between="", longest=_LONGEST_COURTESY)
-
-    def says(self, kind: str) -> bool:
-        """Tell whether the whole question is a phrase of a kind, or several of them."""
-        parts = [part for part in _MARKS.split(self.bare) if part]
-        return bool(parts) and all(self._is(part, kind) for part in parts)
-
-    @staticmethod
-    def _is(text: str, kind: str) -> bool:
-        phrases = LEXICON[kind]
-        plain = text.rstrip(_PARTICLES)
-        return text in phrases or plain in phrases or plain.removeprefix("那") in phrases
-
-    def has(self, *kinds: str) -> bool:
-        return any(word.kind in kinds for word in self.words)
-
-    def pointers(self) -> list[Word]:
-        """Return the words that stand for something said earlier."""
-        return [word for at, word in enumerate(self.words) if word.kind in POINTERS and self._points(at)]
-
-    def _points(self, at: int) -> bool:
-        word = self.words[at]
-        if word.text in {"那", "其"}:  # 那 opens at the beginning; 其 stands inside words elsewhere
-            return (word.text == "其") == (at == 0)
-        before = self.words[at - 1] if at else None
-        if word.kind == "thing" and before is not None and before.kind in HARD and len(before.text) > 1:
-            return False  # 呼兰河传这本书
-        marks = [i for i in range(at) if self.words[i].kind == "mark"]
-        return not marks or not any(thing.last <= self.words[marks[-1]].start for thing in self.things)
-
-    def own_characters(self) -> int:
-        return sum(len(word.text) for word in self.words if word.kind in HARD)
-
-    def subject(self) -> Thing | None:
-        """Return what the question is about: a name, else what is not a mere aspect, else that."""
-        hard = [thing for thing in self.things if _is_hard(self, thing) and thing.text not in LEXICON["group"]]
-        long = [thing for thing in hard if len(thing.text) > 1]
-        named = [thing for thing in hard if thing.named]
-        return next(iter(named or long or hard or self.things), None)
-
-    def introduces(self) -> bool:
-        """Tell whether something is named after words that only lead to it: 你知道苏炳添吗, 介绍一下都江堰."""
-        ends = {word.end for word in self.words if word.text in LEXICON["introducing"]}
-        if any(thing.first in ends and len(thing.text) > 1 and _is_hard(self, thing) for thing in self.things):
-            return True
-        return self.bare.startswith(("什么是", "什么叫")) and bool(self.things)
-
-
-def _is_hard(question: Question, thing: Thing) -> bool:
-    return any(word.kind in HARD and thing.first <= word.start < thing.last for word in question.words)
-
-
-def leaning(question: Question, talk: Conversation) -> Leaning:
-    """Tell how a question leans on the conversation before it."""
-    if question.is_courtesy():
-        return Leaning.COURTESY
-    if not talk.asked:
-        return Leaning.ALONE
-    if question.says("more") or question.says("why"):
-        return Leaning.MORE
-    if _CORRECTION.match(question.bare) or _new_thing(question):
-        return Leaning.INSTEAD
-    if question.pointers():
-        return Leaning.POINTING
-    return Leaning.ELLIPSIS if _leaves_out(question, talk) else Leaning.ALONE
-
-
-def _new_thing(question: Question) -> str:
-    """Return what is asked about instead: 那特斯拉呢."""
-    bare = _without_opener(question.bare)
-    if len(bare) > _LONGEST_INSTEAD or question.has("asking") or question.pointers():
-        return ""
-    if not bare.endswith("呢") and not (question.has("article") and bare != question.bare):
-        return ""
-    rest = bare.rstrip(_PARTICLES)
-    return rest if question.has("time", "article", *HARD, *SOFT) else ""
-
-
-def _without_opener(text: str) -> str:
-    opener = _OPENING.match(text)
-    return text[opener.end() :].lstrip(_EDGE) if opener else text
-
-
-def _read_well(text: str) -> str:
-    """Return a query without the word that only opened the question; 还有 is part of what is asked."""
-    opener = _ONLY_OPENING.match(text)
-    return text[opener.end() :].lstrip(_EDGE) if opener else text
-
-
-def _leaves_out(question: Question, talk: Conversation) -> bool:
-    if _article_without_law(question) or _first_half_is_missing(question):
-        return True
-    known = talk.things[-1].stems if talk.things else frozenset()
-    if any(thing.stems & known for thing in question.things):
-        return False
-    if question.has("inside") or _lacks_subject(question):
-        return True
-    if question.has("title", "name", "known", "latin") or question.introduces():
-        return False
-    if _without_opener(question.bare) != question.bare:
-        return True
-    if question.words[0].kind == "predicate":  # 支持无线充电的手机有哪些
-        return False
-    first = question.things[0] if question.things else None
-    begins = first is not None and first.first == 0 and len(first.full) > 1 and question.words[0].kind in HARD
-    few = _FEW_AFTER_A_MODAL if question.bare.startswith(_MODALS) else _FEW_CHARACTERS
-    return not begins and question.own_characters() <= few
-
-
-def _lacks_subject(question: Question) -> bool:
-    """Tell whether a question begins with what something does or has: 支持无线充电吗, 流经哪些城市."""
-    first = question.words[0]
-    if question.has("title", "name", "known") or "的" in question.bare:
-        return False
-    group = next((name for name in LEXICON["group"] if question.bare.startswith(name)), "")
-    if group and question.bare[len(group) :].startswith(_MODALS):  # 学生有优惠吗
-        return question.own_characters() <= len(group) + _FEW_CHARACTERS
-    if _AMOUNT.fullmatch(question.bare):
-        return True
-    also = len(question.words) > 1 and question.words[1].text == "也"  # 电动车也要买吗
-    return also or first.kind == "predicate"
-
-
-def _article_without_law(question: Question) -> bool:
-    """Tell whether an article is named without its law: 第584条怎么规定的."""
-    article = next((word for word in question.words if word.kind == "article"), None)
-    return article is not None and not any(word.kind in HARD and word.end <= article.start for word in question.words)
-
-
-def _first_half_is_missing(question: Question) -> bool:
-    """Tell whether something is compared with what was left out: 和华为比哪个好."""
-    return question.bare.startswith(_COMPARING) and any(sign in question.bare for sign in _COMPARED)
+_ASKS_AT_ONCE: Final = re.compile("多少|几|怎么|什么时候|要|能|可以|需要|免费|收费|有没有")
 
 
 def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
@@ -238,7 +54,11 @@ def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
         if how is not Leaning.MORE:
             talk.ask(resolved.query)
         subject = question.subject()
-        mere_aspect = how is Leaning.INSTEAD and subject is not None and not _is_hard(question, subject)  # 票价呢
+        mere_aspect = (  # 票价呢, 学生呢
+            how is Leaning.INSTEAD
+            and subject is not None
+            and (not is_hard(question, subject) or _group_in(subject.text))
+        )
         if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD} and not mere_aspect:
             subject = replace(subject, person=any(word.text in _WHO_IS for word in question.words))
             talk.introduce(subject, instead=how is Leaning.INSTEAD)
@@ -251,8 +71,8 @@ def _known(talk: Conversation) -> list[str]:
 
 def _more(question: Question, talk: Conversation) -> Resolved:
     about = tuple(thing.text for thing in talk.things[-1:])
-    asked = talk.asked.rstrip(_EDGE)
-    return Resolved(_join(asked, f" {question.bare}") if question.says("why") else asked, changed=True, carried=about)
+    asked = talk.asked.rstrip(EDGE)
+    return Resolved(join(asked, f" {question.bare}") if question.says("why") else asked, changed=True, carried=about)
 
 
 def _about(question: Question, talk: Conversation) -> str:
@@ -272,7 +92,7 @@ def _about(question: Question, talk: Conversation) -> str:
     somebody = thing.full.endswith(_PERSON_ASPECTS)  # 红楼梦的作者
     if pointers:
         return thing.full if person and somebody else thing.text
-    own = question.own_characters() > (_FEW_CHARACTERS if somebody else 0) or question.has(*SOFT)
+    own = question.own_characters() > (FEW_CHARACTERS if somebody else 0) or question.has(*SOFT)
     return thing.text if own else thing.full
 
 
@@ -313,8 +133,8 @@ def _narrowed(text: str, answer: str) -> str:
 
 def _instead(question: Question, talk: Conversation) -> Resolved:
     """Put the new thing into the last question, in the place of the one that it is like."""
-    new = _new_thing(question) or _corrected(question.bare)
-    asked = talk.asked.strip(_EDGE)
+    new = new_thing(question) or _corrected(question.bare)
+    asked = talk.asked.strip(EDGE)
     about = tuple(thing.text for thing in talk.things[-1:])
     if not new:
         return Resolved(asked, changed=True, carried=about)
@@ -327,30 +147,81 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     last = Question(asked)
     old = _like(fresh, last)
     if old:
-        return _exchanged(last, old.start, old.end, new)
+        return _exchanged(last, old.start, _end_of_like(fresh, last, old), new)
     last = Question(asked, _known(talk))
     subject = last.subject()
-    if subject is None or new in LEXICON["group"]:
-        return Resolved(_join(new, asked), changed=True, carried=about)
+    if subject is not None and (part := _other_part(subject.text, new)) is not None:
+        return _exchanged(last, subject.first + part, subject.last, new)
+    if subject is None or _group_in(new):
+        start, end = _place_of_group(last, subject)
+        return Resolved(_put(asked, start, end, new), changed=True, carried=about)
+    if fresh.own_characters() and not is_hard(last, subject):  # 明天天气怎么样, 上海呢
+        return Resolved(_put(asked, subject.first, subject.first, new), changed=True, carried=(subject.text,))
     if fresh.own_characters():
-        return _exchanged(last, subject.first, subject.last, new)
+        return _exchanged(last, subject.first, subject.first + _alike(subject.text, new), new)
     if fresh.has("time"):
         return Resolved(_put(asked, subject.last, subject.last, new), changed=True, carried=about)
-    return Resolved(_join(subject.text, new), changed=True, carried=about)  # an aspect of the same thing
+    return Resolved(join(subject.text, new), changed=True, carried=about)  # an aspect of the same thing
+
+
+def _end_of_like(fresh: Question, last: Question, old: Word) -> int:
+    """Return where the exchanged word ends, with what stands behind both: 1号线, 2号线."""
+    word = next((word for word in fresh.words if word.kind == old.kind), None)
+    behind = fresh.text[word.end :] if word else ""
+    return old.end + (len(behind) if last.text.startswith(behind, old.end) else 0)
+
+
+def _group_in(new: str) -> bool:
+    """Tell whether only somebody is named, or a part of anything that is meant for them: 儿童, 儿童票."""
+    part = next((part for part in LEXICON["part"] if new.endswith(part)), "")
+    return new.removesuffix(part) in LEXICON["group"]
+
+
+def _place_of_group(last: Question, subject: Thing | None) -> tuple[int, int]:
+    """Return where somebody is put in: in the place of others, before what is asked of the thing, or in front."""
+    others = [group for group in LEXICON["group"] if group in last.text]
+    if others:
+        length, start = max((len(group), -last.text.index(group)) for group in others)
+        return -start, -start + length
+    end = subject.last if subject is not None else 0
+    for word in last.words:
+        if word.start == end and word.kind in SOFT:
+            end = word.end
+    return (end, end) if _ASKS_AT_ONCE.match(last.text, end) else (0, 0)
+
+
+def _other_part(text: str, new: str) -> int | None:
+    """Return where in a thing the part begins that a new one takes the place of: 成人票 in 翠湖公园成人票."""
+    part = next((part for part in LEXICON["part"] if new.endswith(part) and text.endswith(part)), "")
+    if not part:
+        return None
+    whole = text.removesuffix(part)
+    groups = [group for group in LEXICON["group"] if whole.endswith(group)]
+    length = max(map(len, groups)) if groups else len(new) - len(part)
+    return max(0, len(whole) - length)
+
+
+def _alike(text: str, new: str) -> int:
+    """Return how much of a thing is of the kind of a new one; a verb may follow: 邻居家的狗咬, 流浪狗."""
+    at = text.rfind(new[-1], 1)
+    return at + 1 if at > 0 and "的" in text[:at] else len(text)
 
 
 def _corrected(text: str) -> str:
     """Return what is meant after all: 不对，我问的是微软."""
-    while opening := _CORRECTION.match(text):
-        text = text[opening.end() :].lstrip(_EDGE)
-    return text.rstrip(_PARTICLES)
+    while opening := CORRECTION.match(text):
+        text = text[opening.end() :].lstrip(EDGE)
+    return text.rstrip(PARTICLES)
 
 
 def _like(fresh: Question, last: Question) -> Word | None:
     """Return the word of the last question that is of the same kind: an article, a time, a well-known name."""
     for kind in ("article", "time", "name"):
         old = next((word for word in last.words if word.kind == kind), None)
-        if old and fresh.has(kind) and (kind != "name" or len(fresh.words) == 1):  # 北极 is only part of 北极熊
+        if not old or not fresh.has(kind):
+            continue
+        # 北极 is only part of 北极熊, and 清华大学 takes no place of a city
+        if kind != "name" or (len(fresh.words) == 1 and _is_organisation(old.text) == _is_organisation(fresh.text)):
             return old
     latin = [word for word in last.words if word.kind == "latin"]
     new = next((word for word in fresh.words if word.kind == "latin"), None)
@@ -358,6 +229,10 @@ def _like(fresh: Question, last: Question) -> Word | None:
         return None
     same_make = new.text.split()[0] == latin[-1].text.split()[0]  # Model 3, Model Y
     return latin[-1] if same_make or not last.has("name") else None
+
+
+def _is_organisation(name: str) -> bool:
+    return chinese_names(name).get(name) == "organisation"
 
 
 def _exchanged(last: Question, start: int, end: int, new: str) -> Resolved:
@@ -368,18 +243,18 @@ def _exchanged(last: Question, start: int, end: int, new: str) -> Resolved:
 def _pointing(question: Question, about: str) -> Resolved:
     pointer = question.pointers()[0]
     query = _put(question.text, pointer.start, pointer.end, about)
-    return Resolved(_read_well(query), changed=True, carried=(about,))
+    return Resolved(read_well(query), changed=True, carried=(about,))
 
 
 def _ellipsis(question: Question, about: str) -> Resolved:
-    return Resolved(_join(about, _read_well(question.text.lstrip(_EDGE))), changed=True, carried=(about,))
+    return Resolved(join(about, read_well(question.text.lstrip(EDGE))), changed=True, carried=(about,))
 
 
 def _put(text: str, start: int, end: int, new: str) -> str:
-    return _join(_join(text[:start], new), text[end:])
+    return join(join(text[:start], new), text[end:])
 
 
-def _join(left: str, right: str) -> str:
+def join(left: str, right: str) -> str:
     """Put two texts together, with a blank between Latin letters or digits."""
     blank = " " if _LATIN_EDGE.match(left[-1:]) and _LATIN_EDGE.match(right[:1]) else ""
     return left + blank + right

@@ -53,6 +53,8 @@ _PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟的了"
 # They stand before a name, never at its beginning.
 _NEVER_FIRST: Final = "你我您的了着过一个下到也在吃喝看听玩用"
 _MEASURED: Final = re.compile("[有是]?(?:多[少长大高远重久深宽厚快]|几)|是谁[?？]?$")
+# There 儿 is a child and no ending: 那儿童呢.
+_AFTER_CHILD: Final = tuple("童子女科歌媳孙")
 _FIXED_HAN: Final = "第这那這该此"
 _CUTS: Final = "是有把被给让吗呢吧啊呀嘛啦"
 HARD: Final = frozenset({"content", "known", "name", "title", "latin", "article"})
@@ -119,7 +121,7 @@ def _word_at(text: str, at: int, names: dict[str, str]) -> Word | None:
 def _known_at(text: str, at: int) -> Word | None:
     for length in _LENGTHS.get(text[at], ()):
         word = text[at : at + length]
-        if word in _KINDS:
+        if word in _KINDS and not (word.endswith("儿") and text.startswith(_AFTER_CHILD, at + length)):
             return Word(word, at, _KINDS[word])
     return None
 

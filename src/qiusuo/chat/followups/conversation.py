@@ -72,15 +72,19 @@ class Conversation:
         """Remember a question as it was understood."""
         self.asked = query[:_LONGEST_QUESTION]
 
-    def introduce(self, thing: Thing, *, instead: bool = False) -> None:
-        """Go on with something: it is what "it" means from now on, perhaps instead of what it meant before."""
+    def introduce(self, thing: Thing, *, instead: bool = False, exactly: bool = False) -> None:
+        """Go on with something: it is what "it" means from now on, perhaps instead of what it meant before.
+
+        Unless exactly it is meant, it may be short for something longer that was named before.
+        """
         if len(thing.text) > LONGEST_THING:
             return
-        longer = next((known for known in self.things if thing.stems < known.stems), thing)
+        longer = next((known for known in self.things if thing.stems < known.stems and not exactly), thing)
         others = [known for known in self.things if known.stems != longer.stems]
         self.things = [*others[-_THINGS_KEPT:], longer]
         replaced = instead and self.theme in self.things[-2:-1]
-        if self.theme is None or replaced or _same_kind(self.theme, longer):
+        narrowed = exactly and self.theme is not None and longer.stems < self.theme.stems
+        if self.theme is None or replaced or narrowed or _same_kind(self.theme, longer):
             self.theme = longer
 
     def hear(self, answer: str) -> None:

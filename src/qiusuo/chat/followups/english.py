@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final
 
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
@@ -27,6 +27,7 @@ _HAN: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN_IN_CHINESE: Final = re.compile(
     r"(?<=[\u3400-\u9fff])[A-Za-z][A-Za-z0-9 -]*|^[A-Za-z][A-Za-z0-9 -]*(?=[\u3400-\u9fff])"
 )
+_MEASURES: Final = frozenset({"maximum", "minimum", "max", "min", "average", "total"})
 _HOW_HOT: Final = 2
 _SENTENCE_END: Final = re.compile(r"\[|\n|[.!?](?=\s)")
 
@@ -46,15 +47,26 @@ def _go_on(question: Question, how: Leaning, resolved: Resolved, talk: Conversat
         talk.ask(resolved.query)
     subject = _known(question, talk) or question.subject()
     if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD}:
+        owner = _asked_of(question, resolved.query)
         if how is Leaning.INSTEAD:
             subject = _as_asked(subject, resolved.query)
-        subject = replace(subject, person=_asks_who_it_is(question) and subject.whole_name)
-        talk.introduce(subject, instead=how is Leaning.INSTEAD)
+        subject = replace(owner or subject, person=_asks_who_it_is(question) and subject.whole_name)
+        talk.introduce(subject, instead=how is Leaning.INSTEAD, exactly=owner is not None)
 
 
 def _asks_who_it_is(question: Question) -> bool:
     """Tell whether somebody is asked for by name: not in "Who painted The Night Watch?"."""
     return question.bare[0] in {"who", "who's"} and question.opens_with("what_is") > 0
+
+
+def _asked_of(question: Question, query: str) -> Thing | None:
+    """Return the name that a mere aspect was asked of: the maximum value size of Zephyrine."""
+    if not _says_measure(question) or not question.things:
+        return None
+    last = Question(query)
+    if last.asks():
+        return None
+    return next((thing for thing in last.things if thing.whole_name and query.endswith(f" of {thing.text}")), None)
 
 
 def _as_asked(thing: Thing, query: str) -> Thing:
@@ -83,7 +95,7 @@ def _resolved(question: Question, how: Leaning, talk: Conversation) -> Resolved:
         return resolved
     if stem(theme.text.split()[-1].lower()) in {stem(word.low) for word in words_of(resolved.query)}:
         return resolved
-    return Resolved(_with_added(resolved.query, theme.text), changed=True, carried=(*resolved.carried, theme.text))
+    return Resolved(with_added(resolved.query, theme.text), changed=True, carried=(*resolved.carried, theme.text))
 
 
 def _more(question: Question, talk: Conversation) -> Resolved:
@@ -107,13 +119,40 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     if spoken[0].low in PREPOSITIONS:
         return _other_circumstance(new, spoken[0].low, last)
     if spoken[-1].kind == "time" or spoken[-1].low in LEXICON["group"]:
-        return Resolved(_with_added(talk.asked, new), changed=True, carried=about)
+        return Resolved(with_added(talk.asked, new), changed=True, carried=about)
     if not question.things and about:  # and the causes? and cheaper ones?
         of = " of" if spoken[-1].kind == "aspect" else ""
         return Resolved(f"{new}{of} {about[0]}", changed=True, carried=about)
+    if about and _is_aspect_of_it(question, last):
+        return Resolved(f"{new} of {_name_in(about[0])}", changed=True, carried=(_name_in(about[0]),))
     if last.subject() is None or not question.things:
-        return Resolved(_with_added(talk.asked, new), changed=True, carried=about)
+        return Resolved(with_added(talk.asked, new), changed=True, carried=about)
     return put_instead(last, question.things[0], new)
+
+
+def _is_aspect_of_it(question: Question, last: Question) -> bool:
+    """Tell whether "the maximum value size" is asked of a name, and the last question had nothing of that kind."""
+    spoken = [word for word in question.words if word.kind != "mark"]
+    subject = last.subject()
+    if (
+        not (spoken[-1].kind == "aspect" or _says_measure(question))
+        or any(thing.named for thing in question.things)
+        or "of" in question.bare
+    ):
+        return False
+    if "the" not in question.bare or subject is None or not subject.named:
+        return False
+    return stem(spoken[-1].low) not in {stem(word.low) for word in last.words}
+
+
+def _says_measure(question: Question) -> bool:
+    return not _MEASURES.isdisjoint(question.bare)
+
+
+def _name_in(about: str) -> str:
+    """Return the name that a thing begins with: Zephyrine of "Zephyrine transaction"; else the thing."""
+    named = list(takewhile(lambda word: not word.islower(), about.split()))
+    return " ".join(named) or about
 
 
 def put_instead(last: Question, thing: Thing, new: str) -> Resolved:
@@ -125,7 +164,7 @@ def put_instead(last: Question, thing: Thing, new: str) -> Resolved:
         return Resolved(f"{new} {last.text}", changed=True, carried=(last.text,))
     subject = last.subject()
     if subject is None:
-        return Resolved(_with_added(last.text, new), changed=True)
+        return Resolved(with_added(last.text, new), changed=True)
     places = _replaced(thing, last, subject)
     if thing.article == "the" and not thing.named:
         places = _head_of(last, places)
@@ -291,16 +330,16 @@ def _ellipsis(question: Question, talk: Conversation) -> Resolved:
         query = f"{text[: spoken[1].end]} {be} {thing.article or ''} {about}{text[spoken[1].end :]}"
         return Resolved(" ".join(query.split()), changed=True, carried=(about,))
     if spoken and all(word.kind == "time" for word in spoken):
-        return Resolved(_with_added(talk.asked, text.rstrip("?.! ")), changed=True, carried=(about,))
+        return Resolved(with_added(talk.asked, text.rstrip("?.! ")), changed=True, carried=(about,))
     does = {"do", "does", "did"} & set(question.bare)  # there "cost" is what a ticket does
     if spoken and spoken[-1].kind == "aspect" and not question.things and not does:
         end = spoken[-1].end
         the = "the " if thing.article == "the" else ""
         return Resolved(f"{text[:end]} of {the}{about}{text[end:]}", changed=True, carried=(about,))
-    return Resolved(_with_added(text, about), changed=True, carried=(about,))
+    return Resolved(with_added(text, about), changed=True, carried=(about,))
 
 
-def _with_added(text: str, about: str) -> str:
+def with_added(text: str, about: str) -> str:
     """Return a question with its topic behind it: What dishes are vegetarian, Ethiopian cuisine?"""
     bare = text.rstrip()
     asked = bare.rstrip("?.! ")

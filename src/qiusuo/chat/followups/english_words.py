@@ -86,10 +86,16 @@ def _is_verb(words: Sequence[Word], at: int) -> bool:
     if words[at].low.endswith("ed") and len(words[at].low) > _SHORTEST_PAST:
         passive = any(word.low in _BE for word in words[:at])  # How is vitamin D deficiency diagnosed?
         return after == "name" or (after not in NOUNS and (passive or words[at - 1].kind == "name"))
-    while before and words[before].kind == "name":
+    between = NOUNS if _object_comes_first(words) and after == "mark" else {"name"}
+    while before and (words[before].kind in between or (len(between) > 1 and words[before].low in ARTICLES)):
         before -= 1
     # Does Lake Tahoe freeze in winter?
     return before < at - 1 and words[before].low in _AUXILIARY and after not in NOUNS
+
+
+def _object_comes_first(words: Sequence[Word]) -> bool:
+    """Tell whether the last word can only be a verb: How many keys can a transaction touch?"""
+    return words[0].low in {"what", "which"} or [word.low for word in words[:2]] in (["how", "many"], ["how", "much"])
 
 
 def _kind(word: str, low: str, *, opening: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from qiusuo.chat.followups import chinese, english
+from qiusuo.chat.followups import chinese, english, everyday
 from qiusuo.chat.followups.conversation import Conversation, Leaning
 from qiusuo.chat.followups.model import Exchange, Resolved
 
@@ -59,6 +59,8 @@ def _read(before: Sequence[Exchange]) -> Sequence[Exchange]:
 def _step(question: str, talk: Conversation) -> tuple[Leaning, Resolved]:
     if not _WORD.search(question):
         return Leaning.ALONE, Resolved(question)
+    if (topic := everyday.topic(question)) and (understood := everyday.understand(question, topic, talk)):
+        return understood
     if _HAN.search(question):
         return chinese.understand(question, talk)
     return english.understand(question, talk)
