@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qiusuo.chat.followups import english, english_questions
+from qiusuo.chat.followups.chinese_articles import law_spoken_of
 from qiusuo.chat.followups.chinese_words import (
     HARD,
     LEXICON,
@@ -179,7 +180,8 @@ def _read_well(text: str) -> str:
 def _leaves_out(question: Question, talk: Conversation) -> bool:
     if _article_without_law(question) or _first_half_is_missing(question):
         return True
-    known = talk.things[-1].stems if talk.things else frozenset()
+    # Whoever comes back to something does not mean what was spoken of in between.
+    known = frozenset[str]().union(*(thing.stems for thing in talk.things))
     if any(thing.stems & known for thing in question.things):
         return False
     if question.has("inside") or _lacks_subject(question):
@@ -210,10 +212,12 @@ def _lacks_subject(question: Question) -> bool:
     return also or first.kind == "predicate"
 
 
-def _article_without_law(question: Question) -> bool:
-    """Tell whether an article is named without its law: 第584条怎么规定的."""
+def _article_without_law(question: Question) -> Word | None:
+    """Return an article that is named without its law: 第584条怎么规定的."""
     article = next((word for word in question.words if word.kind == "article"), None)
-    return article is not None and not any(word.kind in HARD and word.end <= article.start for word in question.words)
+    if article is None or any(word.kind in HARD and word.end <= article.start for word in question.words):
+        return None
+    return article
 
 
 def _first_half_is_missing(question: Question) -> bool:
@@ -265,7 +269,8 @@ def _about(question: Question, talk: Conversation) -> str:
             return heard
     people = [thing for thing in talk.things if thing.person] if person else []
     thing = (people or talk.things)[-1]
-    if question.has("article") and (law := _law(thing.text)):
+    article = _article_without_law(question)
+    if article and (law := law_spoken_of(article, talk)):
         return law
     if thing.text == thing.full or not thing.full:
         return _narrowed(thing.text, talk.answer)
@@ -274,11 +279,6 @@ def _about(question: Question, talk: Conversation) -> str:
         return thing.full if person and somebody else thing.text
     own = question.own_characters() > (_FEW_CHARACTERS if somebody else 0) or question.has(*SOFT)
     return thing.text if own else thing.full
-
-
-def _law(text: str) -> str:
-    """Return the name of the law before the number of its article."""
-    return next((text[: word.start] for word in words_of(text) if word.kind == "article"), "")
 
 
 def _asked_who(talk: Conversation) -> bool:
@@ -328,6 +328,9 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     old = _like(fresh, last)
     if old:
         return _exchanged(last, old.start, old.end, new)
+    article = _article_without_law(fresh)
+    if article and (law := law_spoken_of(article, talk)):
+        return Resolved(_join(law, new), changed=True, carried=(law,))
     last = Question(asked, _known(talk))
     subject = last.subject()
     if subject is None or new in LEXICON["group"]:
