@@ -80,6 +80,8 @@ class LawDetails(Details):
     """The article before it, which this item of an amendment changes."""
     page: str = ""
     """The title of the page, of one of the web."""
+    diff: str = ""
+    """Where on a server its text is compared with that of another version, of an article with more than one."""
 
     @property
     def since(self) -> str:
@@ -141,7 +143,9 @@ class LawDetails(Details):
             badge=self.status,
             tone=_TONES.get(self.validity, Tone.HOLDS) if self.validity else Tone.HOLDS,
             facts=tuple(fact for fact in facts if fact.value),
-            notes=tuple(note.text(language) for note in self.notes),
+            notes=tuple(note.text(language) for note in self.notes if note != RELATED),
+            mark=Fact("law.related_mark").text(language) if self.related else "",
+            compare=self.diff,
         )
 
     @property
@@ -171,6 +175,7 @@ class LawDetails(Details):
             "noted": [note.to_dict() for note in self.notes],
             "amends": self.amends,
             "title": self.page,
+            "diff": self.diff,
             "related": self.related,
             "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
@@ -202,6 +207,7 @@ class LawDetails(Details):
             date_basis=DateBasis(data.get("dateBasis", DateBasis.STATED)),
             amends=text_in(data, "amends"),
             page=text_in(data, "title"),
+            diff=text_in(data, "diff"),
         )
 
 
