@@ -66,7 +66,7 @@ def test_a_conversation_on_law(chromium: Browser, world: PageWorld, locale: str,
         expect(turn.locator(".answer")).to_contain_text("2023-12-29")
         expect(turn.locator(".card")).to_have_count(0)
         if locale == "en-GB":
-            ours = page("article.turn .notice, .chip.weak, .card-remark, .sources h3, .answer > .block > p")
+            ours = page("article.turn .notice, .chip.weak, .badge, .card-remark, .sources h3, .answer > .block > p")
             assert not re.search(r"[\u3400-\u9fff]", of_ours(ours.all_inner_texts()))
             assert "检索注" not in "".join(page(".answer").all_inner_texts())
 

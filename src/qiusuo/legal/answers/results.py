@@ -17,6 +17,12 @@ _TONES: Final = {
     Validity.NOT_YET: Tone.CHANGES,
     Validity.REPEALED: Tone.GONE,
 }
+_BADGES: Final = {
+    Validity.IN_FORCE: Fact("law.badge_in_force"),
+    Validity.AMENDED: Fact("law.badge_amended"),
+    Validity.NOT_YET: Fact("law.badge_not_yet"),
+    Validity.REPEALED: Fact("law.badge_repealed"),
+}
 # That a day is the one of publication stands in the title too, and what leaves an article as it is is no news.
 _NO_NEWS: Final = frozenset({"law.day_of_publication", "law.day_unknown", "law.untouched_by"})
 RELATED: Final = Fact("law.related")
@@ -140,7 +146,7 @@ class LawDetails(Details):
         return Card(
             self.name,
             self.content,
-            badge=self.status,
+            badge=_BADGES[self.validity].text(language) if self.validity else self.status,
             tone=_TONES.get(self.validity, Tone.HOLDS) if self.validity else Tone.HOLDS,
             facts=tuple(fact for fact in facts if fact.value),
             notes=tuple(note.text(language) for note in self.notes if note != RELATED),
