@@ -57,6 +57,10 @@ class Card:
     tone: Tone = Tone.HOLDS
     facts: tuple[CardFact, ...] = ()
     notes: tuple[str, ...] = ()
+    mark: str = ""
+    """How it stands to the question, where it is no answer to it."""
+    compare: str = ""
+    """Where on this server the text is compared with an older or newer one (``old``, ``new``, ``parts``, ``notes``)."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON shape."""
@@ -67,6 +71,8 @@ class Card:
             "tone": self.tone.value,
             "facts": [fact.to_dict() for fact in self.facts],
             "notes": list(self.notes),
+            "mark": self.mark,
+            "compare": self.compare,
         }
 
 

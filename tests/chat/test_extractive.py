@@ -371,10 +371,28 @@ class TestRemarks:
         understood = Fact("law.taken_as_law", law="商标法", name="商标条例")
         said = told(asked("商标法第三条 2027年", [article], remarks=[Remark("law.note", understood)]))
         assert said == (
-            "商标法 第三条（尚未生效，2027-01-01 起施行）：注册商标。（检索注：本版本自 2027-01-01 起施行，"
-            "2026-11-15 尚未生效；索引中没有更早的版本。） [1]\n\n"
+            "商标法 第三条（尚未生效，2027-01-01 起施行）：注册商标。 [1]（检索注：本版本自 2027-01-01 起施行，"
+            "2026-11-15 尚未生效；索引中没有更早的版本。）\n\n"
             "法律索引的说明：按《商标法》理解“商标条例”；如指另一部法律，请用书名号写全名。"
         )
+
+    def test_what_is_missing_comes_first_and_pages_stand_apart(self) -> None:
+        near = law("社会保险法", "第三十三条", "职工应当参加工伤保险。", "现行有效", notes=(Fact("law.related"),))
+        page = response(
+            "", [("工伤保险条例", "工伤保险条例规定，上下班途中受到交通事故伤害的，应当认定为工伤。")]
+        ).results
+        missing = Fact("law.no_document", name="工伤保险条例")
+        question = "工伤保险条例关于上下班途中受到交通事故伤害的规定"
+        said = told(asked(question, [near, *page], remarks=[Remark("law.note", missing)]))
+        parts = (
+            "索引中没有“工伤保险条例”",
+            "根据搜索结果：",
+            "- 社会保险法 第三十三条",
+            "来自网页：",
+            "- 工伤保险条例规定",
+        )
+        places = [said.index(part) for part in parts]
+        assert places == sorted(places)
 
     def test_they_do_not_steer_the_choice_of_sentences(self) -> None:
         pages = [("茶", "茶叶的颜色通常是绿色的。"), ("水", "水是清澈透明的液体，没有味道。")]

@@ -258,3 +258,33 @@ def test_small_talk_is_nothing_to_lean_on() -> None:
 def test_a_part_of_the_question_is_exchanged_whole(questions: tuple[str, ...], queries: list[str]) -> None:
     assert understood(*questions) == queries
     assert [resolve(questions[at], asked(*questions[:at])).query for at in range(1, len(questions))] == queries
+
+
+LABOUR = (
+    "根据搜索结果：\n\n- 中华人民共和国劳动法 第二十一条：劳动合同可以约定试用期。 [1]\n"
+    "- 中华人民共和国劳动合同法 第十九条：劳动合同期限三个月以上不满一年的，试用期不得超过一个月。 [2]"
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "question", "query"),
+    [
+        # The law in which the answer has that article, else the first that it names.
+        ("劳动合同试用期最长多久", LABOUR, "那第十九条呢", "中华人民共和国劳动合同法第十九条"),
+        ("劳动合同试用期最长多久", LABOUR, "第二十条怎么规定的", "中华人民共和国劳动法第二十条怎么规定的"),
+        ("试用期多久", "根据《劳动合同法》第十九条，最长六个月。", "那第20条呢？", "劳动合同法第20条"),
+        ("试用期多久", "依照劳动合同法第十九条，最长六个月。", "那第八十三条呢", "劳动合同法第八十三条"),
+        # The reader has named the law.
+        ("工伤保险条例关于上下班途中的规定", "索引中没有。", "那第十四条呢", "工伤保险条例第十四条"),
+        ("劳动合同法怎么规定试用期", LABOUR, "那第二十条呢", "劳动合同法第二十条"),
+    ],
+)
+def test_an_article_is_one_of_the_law_that_was_spoken_of(before: str, answer: str, question: str, query: str) -> None:
+    assert resolve(question, [Exchange(before, answer)]).query == query
+
+
+def test_who_comes_back_to_something_leaves_what_came_between() -> None:
+    before = asked("劳动合同试用期最长多久", "工伤保险条例关于上下班途中的规定")
+    question = "有没有试用期被辞退的案例"
+    assert resolve(question, before).query == question
+    assert resolve("有没有相关案例", before).query == "工伤保险条例有没有相关案例"

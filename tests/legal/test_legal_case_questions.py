@@ -127,6 +127,9 @@ async def test_no_judgments_is_told_with_how_to_import_some(tmp_path: Path, mode
     answer = (await heard(tmp_path / "index", "有没有民间借贷的案例", mode)).text
     assert "本机没有裁判文书。可用 qiusuo legal import 导入" in answer
     assert "第" not in answer.split("qiusuo legal import")[0]
+    named = (await heard(tmp_path / "index", "（2021）最高法民终123号", mode)).text
+    assert "索引中没有“（2021）最高法民终123号”，不用其他案例代替。" in named
+    assert named.count("qiusuo legal import") == 1
     async with World() as world:
         found = await LegalSearch(opened(tmp_path / "index"), world.service).cases("民间借贷", CaseFilters())
     assert [note.code for note in found.notes] == ["law.no_judgments"]

@@ -18,6 +18,7 @@ from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.reading.documents import documents_in
+from qiusuo.words import Language
 from tests.support.chat_world import SEARCH, Heard
 from tests.support.legal_data import SHARED
 from tests.support.legal_samples import said
@@ -122,6 +123,23 @@ def test_a_day_before_the_text_that_is_held(ask: RegulationSearch, query: str) -
     assert (by_day.results, by_day.final) == (by_year.results, by_year.final) == ((), False)
     assert [note.code for note in by_day.notes] == [note.code for note in by_year.notes] == ["law.no_edition"]
     assert "2018-12-31" in said(by_day)[0]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["2018年公司法第20条", "旧公司法第20条", "公司法 2018-05-01 第20条", "2026年农业法第3条", "专利法实施细则第9条"],
+)
+def test_what_is_missing_is_told_in_english_too(ask: RegulationSearch, query: str) -> None:
+    [note] = ask.search(query).notes
+    ours = re.sub(r"《[^》]*》|“[^”]*”|第[一二三四五六七八九十]+条", "", note.text(Language.ENGLISH))
+    assert not re.search(r"[\u3400-\u9fff]", ours), ours
+
+
+@pytest.mark.parametrize("query", ["最低工资规定第三条", "道路交通安全法实施条例第九十一条"])
+def test_an_article_of_what_is_missing_is_told_with_how_to_bring_it_in(ask: RegulationSearch, query: str) -> None:
+    answer = ask.search(query)
+    assert answer.results == ()
+    assert "qiusuo legal import" in said(answer)[0]
 
 
 async def answered(folder: IndexFolder, question: str) -> Heard:

@@ -95,6 +95,8 @@ def test_words_find_the_probation_period(statutes: LegalIndex) -> None:
         ("借条没写利息", "民法典", 680),
         ("信用卡逾期会坐牢吗", "刑法", 196),
         ("加班费怎么算", "劳动法", 44),
+        ("公司不给交社保我可以辞职要求补偿吗", "劳动合同法", 38),
+        ("公司没交社保怎么办", "劳动合同法", 38),
     ],
 )
 def test_everyday_questions_find_the_article_that_answers_them(
@@ -103,6 +105,22 @@ def test_everyday_questions_find_the_article_that_answers_them(
     results = RegulationSearch(statutes).search(question).results[:3]
     wanted = (f"中华人民共和国{law}", article_label(ArticleNumber(number)))
     assert wanted in [(result.law_name, result.article_number) for result in results]
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("劳动合同试用期违反了怎么赔偿？", "劳动合同法第八十三条"),
+        ("违法约定试用期有什么后果", "劳动合同法第八十三条"),
+        ("违反交通规则撞人怎么赔偿", "道路交通安全法第七十六条"),  # the first says itself what follows
+        ("劳动合同试用期最长多久", "劳动法第二十一条"),
+    ],
+)
+def test_what_follows_from_breaking_a_rule_comes_before_the_rule(
+    statutes: LegalIndex, question: str, first: str
+) -> None:
+    found = RegulationSearch(statutes).search(question).results[0]
+    assert f"{found.law_name}{found.article_number}" == f"中华人民共和国{first}"
 
 
 def test_repealed_and_interpreted(statutes: LegalIndex) -> None:

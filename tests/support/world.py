@@ -13,6 +13,8 @@ from qiusuo.engines.exa import ExaEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.http import HttpClient
+from qiusuo.legal.engines.laws import LawsEngine
+from qiusuo.legal.tools import legal_handle
 from qiusuo.testing import Provider, ProviderServer
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.exa import Exa
@@ -30,22 +32,28 @@ KINDS: dict[str, tuple[type[HttpEngine], type[Provider]]] = {
 
 
 class World:
-    """Providers on loopback and a service that knows them, in the order given.
+    """Providers on loopback and a service that knows them, in the order given; ``laws`` is the index of ``legal_dir``.
 
     ``async with`` in async tests, ``with`` in the others.
     """
 
     def __init__(self, *names: str, **settings: Any) -> None:
         self._stack = ExitStack()
-        self.servers = {name: self._stack.enter_context(ProviderServer(KINDS[name][1]())) for name in names}
+        self.servers = {
+            name: self._stack.enter_context(ProviderServer(KINDS[name][1]())) for name in names if name != "laws"
+        }
         if "small" in self.servers:  # its pages may be read
             settings = {"read_private": (place_of(self.servers["small"]),), "depth": "auto", **settings}
         http = HttpClient()
         engines: list[SearchEngine] = [
-            KINDS[name][0].from_options(EngineOptions(api_key=server.key, base_url=server.base_url), http)
-            for name, server in self.servers.items()
+            LawsEngine(legal_handle(settings["legal_dir"])) if name == "laws" else self._asking(name, http)
+            for name in names
         ]
         self.service = SearchService(engines, Settings.load(**{"depth": "snippets", **settings}), http=http)
+
+    def _asking(self, name: str, http: HttpClient) -> SearchEngine:
+        server = self.servers[name]
+        return KINDS[name][0].from_options(EngineOptions(api_key=server.key, base_url=server.base_url), http)
 
     def __getitem__(self, name: str) -> ProviderServer:
         return self.servers[name]

@@ -98,6 +98,7 @@ class RegulationAnswer(CamelModel):
     notes: list[str] = Field([], description="What a reader must know of this version.")
     noted: list[dict[str, Any]] = Field([], description="The same as codes with values.")
     title: str = Field("", description="The title of the page, of a result of the web.")
+    diff: str = Field("", description="Where it is compared with another version, where the index has one.")
     related: bool = Field(False, description="Near what was asked for, no answer to it.")
     amends: str = Field("", description="The article before it that this item of an amendment changes.")
     score: float | None = None

@@ -7,18 +7,20 @@ from dataclasses import replace
 from typing import Final
 
 from qiusuo.chat.followups import english, english_questions
+from qiusuo.chat.followups.chinese_articles import law_spoken_of
 from qiusuo.chat.followups.chinese_questions import (
     CORRECTION,
     EDGE,
     FEW_CHARACTERS,
     PARTICLES,
     Question,
+    article_without_law,
     is_hard,
     leaning,
     new_thing,
     read_well,
 )
-from qiusuo.chat.followups.chinese_words import LEXICON, NOUNS, SOFT, Word, words_of
+from qiusuo.chat.followups.chinese_words import LEXICON, NOUNS, SOFT, Word
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
 from qiusuo.chat.followups.model import Resolved
 from qiusuo.citations.meaning.gazetteer import chinese_names
@@ -85,7 +87,8 @@ def _about(question: Question, talk: Conversation) -> str:
             return heard
     people = [thing for thing in talk.things if thing.person] if person else []
     thing = (people or talk.things)[-1]
-    if question.has("article") and (law := _law(thing.text)):
+    article = article_without_law(question)
+    if article and (law := law_spoken_of(article, talk)):
         return law
     if thing.text == thing.full or not thing.full:
         return _narrowed(thing.text, talk.answer)
@@ -94,11 +97,6 @@ def _about(question: Question, talk: Conversation) -> str:
         return thing.full if person and somebody else thing.text
     own = question.own_characters() > (FEW_CHARACTERS if somebody else 0) or question.has(*SOFT)
     return thing.text if own else thing.full
-
-
-def _law(text: str) -> str:
-    """Return the name of the law before the number of its article."""
-    return next((text[: word.start] for word in words_of(text) if word.kind == "article"), "")
 
 
 def _asked_who(talk: Conversation) -> bool:
@@ -148,7 +146,15 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     old = _like(fresh, last)
     if old:
         return _exchanged(last, old.start, _end_of_like(fresh, last, old), new)
-    last = Question(asked, _known(talk))
+    article = article_without_law(fresh)
+    if article and (law := law_spoken_of(article, talk)):
+        return Resolved(join(law, new), changed=True, carried=(law,))
+    return _put_into_last(Question(asked, _known(talk)), fresh, new, about)
+
+
+def _put_into_last(last: Question, fresh: Question, new: str, about: tuple[str, ...]) -> Resolved:
+    """Put a new thing into the last question, which has none of its kind."""
+    asked = last.text
     subject = last.subject()
     if subject is not None and (part := _other_part(subject.text, new)) is not None:
         return _exchanged(last, subject.first + part, subject.last, new)

@@ -164,9 +164,10 @@ def read_well(text: str) -> str:
 
 
 def _leaves_out(question: Question, talk: Conversation) -> bool:
-    if _article_without_law(question) or _first_half_is_missing(question) or _goes_in(question):
+    if article_without_law(question) or _first_half_is_missing(question) or _goes_in(question):
         return True
-    known = talk.things[-1].stems if talk.things else frozenset()
+    # Whoever comes back to something does not mean what was spoken of in between.
+    known = frozenset[str]().union(*(thing.stems for thing in talk.things))
     if any(thing.stems & known for thing in question.things):
         return False
     if question.has("inside") or _lacks_subject(question):
@@ -218,10 +219,12 @@ def _lacks_subject(question: Question) -> bool:
     return also or first.kind == "predicate"
 
 
-def _article_without_law(question: Question) -> bool:
-    """Tell whether an article is named without its law: 第584条怎么规定的."""
+def article_without_law(question: Question) -> Word | None:
+    """Return an article that is named without its law: 第584条怎么规定的."""
     article = next((word for word in question.words if word.kind == "article"), None)
-    return article is not None and not any(word.kind in HARD and word.end <= article.start for word in question.words)
+    if article is None or any(word.kind in HARD and word.end <= article.start for word in question.words):
+        return None
+    return article
 
 
 def _first_half_is_missing(question: Question) -> bool:

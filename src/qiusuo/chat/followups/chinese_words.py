@@ -37,13 +37,13 @@ _KINDS: Final = {
 _LENGTHS: Final = {
     first: sorted({len(word) for word in _KINDS if word[0] == first}, reverse=True) for first in {w[0] for w in _KINDS}
 }
-_NUMBER: Final = "0-9零〇一二两三四五六七八九十百千"
+NUMBER: Final = "0-9零〇一二两三四五六七八九十百千"
 # What is one word whatever stands in it: a title, a year, an article of a law, a word in Latin letters.
 _MEASURES: Final = "".join(LEXICON["measure"])
 _CLASSES: Final = "|".join(sorted(LEXICON["class_noun"], key=len, reverse=True))
 _FIXED: Final = re.compile(
     rf"(?P<title>《[^》]+》|“[^”]+”|\"[^\"]+\")"
-    rf"|(?P<article>第[{_NUMBER}]+条(?:之[一二三四五六七八九十])?(?:第[{_NUMBER}]+款)?)"
+    rf"|(?P<article>第[{NUMBER}]+条(?:之[一二三四五六七八九十])?(?:第[{NUMBER}]+款)?)"
     r"|(?P<time>(?:19|20)\d\d年?(?:\d{1,2}月份?)?(?:\d{1,2}[日号])?|\d{1,2}月份?(?:\d{1,2}[日号])?)"
     r"|(?P<latin>[A-Za-z0-9][A-Za-z0-9.+#&'/-]*(?: +[A-Za-z0-9][A-Za-z0-9.+#&'/-]*)*)"
     rf"|(?P<thing>[这那這该此](?:一?[{_MEASURES}])?(?:{_CLASSES})|[这那這]一?[{_MEASURES}])"

@@ -10,6 +10,7 @@ from typing import Final
 LONGEST_THING: Final = 60
 _LONGEST_QUESTION: Final = 200
 _THINGS_KEPT: Final = 8
+_CHARACTERS_OF_THE_THEME: Final = 200
 
 
 class Leaning(Enum):
@@ -91,7 +92,7 @@ class Conversation:
         """Leave the theme behind where the answer about something else does not come back to it."""
         self.answer = answer
         if answer and self.theme and self.things and self.things[-1] is not self.theme:
-            said = answer.lower()
+            said = answer[:_CHARACTERS_OF_THE_THEME].lower()
             if not any(word.lower() in said for word in self.theme.text.split()):
                 self.theme = self.things[-1]
 

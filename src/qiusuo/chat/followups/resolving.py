@@ -18,7 +18,7 @@ _EXCHANGES_READ: Final = 12
 _CHARACTERS_READ: Final = 500
 _LONGEST_FOLLOW_UP: Final = 200
 _CHARACTERS_OF_A_QUESTION: Final = 120
-_CHARACTERS_OF_AN_ANSWER: Final = 200
+_CHARACTERS_OF_AN_ANSWER: Final = 600
 
 
 def resolve(question: str, before: Sequence[Exchange]) -> Resolved:

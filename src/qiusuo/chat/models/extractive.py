@@ -32,7 +32,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
-from qiusuo.chat.models.quoting import best_quotes, harmless, lead, left_out, quotable
+from qiusuo.chat.models.quoting import Quotable, Quote, best_quotes, harmless, lead, left_out, quotable
 from qiusuo.chat.turns.prompts import CHINESE, language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
@@ -159,23 +159,36 @@ class ExtractiveModel(BaseChatModel):
         named = material.recognised is not None and material.recognised.names_results
         quotes = best_quotes(question, sources, all_named=named)
         beginning = lead(question, sources)
-        quoted = "".join(quote.text for quote in quotes)
+        quoted = "".join(f"{quote.text}{quote.remark}" for quote in quotes)
         remark = material.told(one for one in material.remarks if one.note.text(language) not in quoted)
         answered = beginning.code == "llm.lead"
-        if remark and not answered:  # what is missing comes before what is merely near it
+        # What is missing comes before what is merely near it.
+        remark_first = not answered or any(source.related for source in sources)
+        if remark and remark_first:
             yield f"{remark}\n\n"
         if len(quotes) == 1 and answered:
             yield quotes[0].cited
         else:
             yield f"{beginning.text(language)}\n"
-            yield from (f"\n- {quote.cited}" for quote in quotes)
+            yield from _listed(quotes, sources, language)
         yield from _differing(material, {quote.text for quote in quotes})
         missing = left_out(sources, quotes) if named else 0
         yield f"\n\n{Fact('llm.more', count=missing).text(language)}" if missing else ""
-        if remark and answered:
+        if remark and not remark_first:
             yield f"\n\n{remark}"
         if self.note:
             yield f"\n\n{no_model_note(language)}"
+
+
+def _listed(quotes: Sequence[Quote], sources: Sequence[Quotable], language: Language) -> Iterator[str]:
+    """Quote one after the other; what is quoted whole comes first, and pages of the web under a line of their own."""
+    whole = {source.number for source in sources if source.whole}
+    texts = [quote for quote in quotes if whole & set(quote.numbers)]
+    pages = [quote for quote in quotes if quote not in texts]
+    yield from (f"\n- {quote.cited}" for quote in texts)
+    if texts and pages:
+        yield f"\n\n{Fact('llm.from_pages').text(language)}\n"
+    yield from (f"\n- {quote.cited}" for quote in pages)
 
 
 def _differing(material: Material, quoted: Collection[str]) -> Iterator[str]:

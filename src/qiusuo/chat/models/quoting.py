@@ -48,18 +48,19 @@ _DIGIT: Final = re.compile(r"[0-9０-９]|[一二两三四五六七八九十百�
 
 @dataclass(slots=True)
 class Quote:
-    """A sentence and the sources that have it."""
+    """A sentence and the sources that have it; ``remark`` is said of it and stands in no source."""
 
     text: str
     numbers: list[int]
     content: set[str] = field(repr=False)
     score: float = 0.0
     order: int = 0
+    remark: str = ""
 
     @property
     def cited(self) -> str:
         """The sentence with its citations."""
-        return f"{self.text} {''.join(f'[{number}]' for number in sorted(self.numbers))}"
+        return f"{self.text} {''.join(f'[{number}]' for number in sorted(self.numbers))}{self.remark}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Quotable:
 
     source: NumberedSource
     whole: Quotation | None
+    language: Language = Language.CHINESE
 
     @property
     def number(self) -> int:
@@ -77,6 +79,12 @@ class Quotable:
     def related(self) -> bool:
         """Whether it is merely near what was asked for."""
         return self.source.details is not None and self.source.details.related
+
+    @property
+    def remark(self) -> str:
+        """What has to be said of it where it is quoted whole."""
+        words = self.whole.remark if self.whole is not None else ""
+        return Fact("llm.remark", words=harmless(words)).text(self.language) if words else ""
 
     @property
     def parts(self) -> list[str]:
@@ -90,7 +98,9 @@ class Quotable:
 
 def quotable(sources: Iterable[NumberedSource], language: Language) -> list[Quotable]:
     """Return sources with their own way of being quoted."""
-    return [Quotable(source, source.details.quotation(language) if source.details else None) for source in sources]
+    return [
+        Quotable(source, source.details.quotation(language) if source.details else None, language) for source in sources
+    ]
 
 
 def best_quotes(
@@ -182,14 +192,13 @@ def _candidates(sources: Sequence[Quotable], shortest: int = _SHORTEST) -> Itera
             if not source.whole and _ORDERS.search(text):
                 continue
             if len(text) >= shortest or source.whole or part == source.source.title:
-                yield Quote(text, [source.number], terms(fold(text)), order=order)
+                yield Quote(text, [source.number], terms(fold(text)), order=order, remark=source.remark)
                 order += 1
 
 
 def _whole(quotation: Quotation) -> str:
     lines = [neutral(line) for line in quotation.text.split("\n")]
     text = ("" if is_chinese(quotation.text) else " ").join(lines)
-    text += f"（检索注：{quotation.remark}）" if quotation.remark else ""
     name = neutral(quotation.name)
     return text if not name or text.startswith(name) else f"{name}：{text}"
 

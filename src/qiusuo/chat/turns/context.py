@@ -122,6 +122,8 @@ class Context:
     def remark(self, remarks: Sequence[Remark], *, found: bool) -> None:
         """Tell the reader what an engine or a tool has to say of the question, and note it for the answer."""
         self.material.remark(remarks)
+        if self.model.info.kind == EXTRACTIVE and not self.ask.research:
+            return  # the answer itself says it
         for heading, notes in self.material.by_heading(remarks).items():
             self.journal.notice(remark_notice(heading, notes, "info" if found else "warning"))
 

@@ -32,6 +32,12 @@ def address_of(law_name: str, label: str = "", version: LawVersion | None = None
     return f"{OFFICIAL_SITE}?{urlencode({name: value for name, value in parts.items() if value})}"
 
 
+def comparison_of(law_name: str, label: str, version: LawVersion) -> str:
+    """Return where on a server an article of this version is compared with another one."""
+    parts = {"reference": f"{law_name}{label}", "asOf": version.effective}
+    return f"/api/legal/diff?{urlencode({name: value for name, value in parts.items() if value})}"
+
+
 def read_address(url: str) -> ArticleAddress | None:
     """Read an address back; None where it is none of a web page."""
     try:

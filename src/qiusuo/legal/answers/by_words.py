@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from qiusuo.legal.answers.consequences import consequences_first
 from qiusuo.legal.answers.floor import Match, match_of
 from qiusuo.legal.answers.missing import as_related
 from qiusuo.legal.answers.results import NO_ARTICLE, LawDetails, LegalAnswer
@@ -38,10 +39,11 @@ class WordSearch:
         match = match_of(query, articles, self.index)
         if match is Match.NOTHING or (match is Match.RELATED and named):
             return LegalAnswer(query, once(named), () if named else (NO_ARTICLE,))
+        scores = {article.id: hit.score for article, hit in zip(articles, hits, strict=True)}
         ranked = [
             found
-            for article, hit in zip(articles, hits, strict=True)
-            for found in self._shown.with_changes(article, day, score=hit.score)
+            for article in consequences_first(query, articles)
+            for found in self._shown.with_changes(article, day, score=scores[article.id])
         ]
         notes = (*self._gone(query, day), *self._shown.standing.few_in_force(day))
         if match is Match.RELATED:

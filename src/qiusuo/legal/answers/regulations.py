@@ -17,7 +17,7 @@ from qiusuo.legal.answers.standing import Standing
 from qiusuo.legal.answers.validity import best_for
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.models import Article, Law, LawKind, LawVersion
-from qiusuo.legal.reading.documents import names_nothing
+from qiusuo.legal.reading.documents import names_document, names_nothing
 from qiusuo.legal.reading.editions import CURRENT, Age, Edition
 from qiusuo.legal.reading.elsewhere import read_as_ours
 from qiusuo.legal.reading.mentions import law_for, law_named, laws_in
@@ -203,7 +203,7 @@ class RegulationSearch:
         if reference.unreadable:
             return [], [Fact("law.unreadable_number", law=law.name, number=reference.unreadable)]
         if reference.edition.age is Age.BOTH and len(versions) == 1:
-            notes.append(self.standing.no_text(law, day, f"{Age.OLD}的"))
+            notes.append(self.standing.no_text(law, day))
         results: list[LawDetails] = []
         for version in versions:
             articles = store.articles(version, reference.number, reference.last)
@@ -336,4 +336,5 @@ def _unknown_law(reference: LawReference) -> Fact:
     name = without_references(reference.law_name)
     if names_nothing(name):  # what stands before the number names no law: 有关规定第3条
         return Fact("law.which_law_of_number", numbers=label)
-    return Fact("law.unknown_law", law=name, numbers=label)
+    code = "law.unknown_document" if names_document(name) and not name.endswith("法") else "law.unknown_law"
+    return Fact(code, law=name, numbers=label)

@@ -17,6 +17,12 @@ _TONES: Final = {
     Validity.NOT_YET: Tone.CHANGES,
     Validity.REPEALED: Tone.GONE,
 }
+_BADGES: Final = {
+    Validity.IN_FORCE: Fact("law.badge_in_force"),
+    Validity.AMENDED: Fact("law.badge_amended"),
+    Validity.NOT_YET: Fact("law.badge_not_yet"),
+    Validity.REPEALED: Fact("law.badge_repealed"),
+}
 # That a day is the one of publication stands in the title too, and what leaves an article as it is is no news.
 _NO_NEWS: Final = frozenset({"law.day_of_publication", "law.day_unknown", "law.untouched_by"})
 RELATED: Final = Fact("law.related")
@@ -80,6 +86,8 @@ class LawDetails(Details):
     """The article before it, which this item of an amendment changes."""
     page: str = ""
     """The title of the page, of one of the web."""
+    diff: str = ""
+    """Where on a server its text is compared with that of another version, of an article with more than one."""
 
     @property
     def since(self) -> str:
@@ -138,10 +146,12 @@ class LawDetails(Details):
         return Card(
             self.name,
             self.content,
-            badge=self.status,
+            badge=_BADGES[self.validity].text(language) if self.validity else self.status,
             tone=_TONES.get(self.validity, Tone.HOLDS) if self.validity else Tone.HOLDS,
             facts=tuple(fact for fact in facts if fact.value),
-            notes=tuple(note.text(language) for note in self.notes),
+            notes=tuple(note.text(language) for note in self.notes if note != RELATED),
+            mark=Fact("law.related_mark").text(language) if self.related else "",
+            compare=self.diff,
         )
 
     @property
@@ -171,6 +181,7 @@ class LawDetails(Details):
             "noted": [note.to_dict() for note in self.notes],
             "amends": self.amends,
             "title": self.page,
+            "diff": self.diff,
             "related": self.related,
             "dateBasis": self.date_basis.value if self.date_basis is DateBasis.PUBLISHED else "",
         }
@@ -202,6 +213,7 @@ class LawDetails(Details):
             date_basis=DateBasis(data.get("dateBasis", DateBasis.STATED)),
             amends=text_in(data, "amends"),
             page=text_in(data, "title"),
+            diff=text_in(data, "diff"),
         )
 
 

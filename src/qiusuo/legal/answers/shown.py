@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from qiusuo.legal.answers.addresses import address_of
+from qiusuo.legal.answers.addresses import address_of, comparison_of
 from qiusuo.legal.answers.cited import cited_articles
 from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.answers.standing import Standing, label_of
@@ -32,6 +32,7 @@ class Shown:
         piece = pieces_of(article.text, reference.paragraphs, reference.items) if reference else Piece()
         label = label_of(article)
         base = self.standing.law_result(version.law, day, version=version, article=article)
+        comparable = article.number is not None and len(self.index.store.versions_of(version.law.id)) > 1
         return replace(
             base,
             article_number=label,
@@ -41,6 +42,7 @@ class Shown:
             excerpt=piece.text,
             cited=cited_articles(self.index.store, article, day),
             notes=(*base.notes, *piece.notes),
+            diff=comparison_of(version.law.name, label, version) if comparable else "",
         )
 
     def with_changes(

@@ -14,7 +14,7 @@ from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.answers.validity import Record, best_for, in_force, repealed, said_repealed, validity
 from qiusuo.legal.index.store import LegalStore
 from qiusuo.legal.models import Article, ArticleNumber, DateBasis, Law, LawVersion, Repeal, Validity
-from qiusuo.legal.reading.editions import Edition
+from qiusuo.legal.reading.editions import OLD_EDITION, Edition
 from qiusuo.legal.reading.numbers import article_label
 from qiusuo.legal.reading.references import LawReference
 from qiusuo.text import truncate
@@ -84,12 +84,12 @@ class Standing:
         newest = in_force(self.store.versions_of(version.law.id), day) is version
         return [amendment for amendment in amendments if newest and amendment.effective <= day]
 
-    def no_text(self, law: Law, day: str, asked: str = "") -> Fact:
+    def no_text(self, law: Law, day: str, asked: Fact = OLD_EDITION) -> Fact:
         """Say that there is no text of a law, or none of the edition that was asked for (2018年的)."""
         repeal = self.store.repeals.get(law.id)
         versions = self.store.versions_of(law.id)
         if versions:
-            days = [version.published or UNDATED.text(Language.CHINESE) for version in versions]
+            days = [version.published or UNDATED for version in versions]
             return Fact("law.no_edition", law=law.name, edition=asked, days=days)
         if repeal is None:
             return Fact("law.no_text", law=law.name)
@@ -105,7 +105,7 @@ class Standing:
             "law": version.law.name,
             "published": version.published,
             "effective": version.effective,
-            "time": edition.day or f"{edition.year}年",
+            "time": edition.time,
         }
         if held is None:
             return [Fact("law.before_its_time_unheld", **known)]

@@ -74,7 +74,7 @@ class CaseFilters:
 def _named(words: str, number: str) -> tuple[Fact, ...]:
     """Say that the case which a question names is not there."""
     name = number or leading_case(words)
-    return (Fact("law.no_document", name=name),) if name else ()
+    return (Fact("law.no_case_called", name=name),) if name else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class CaseSearch:
         hits = ranked_cases(self.index, named, FILTERED_CANDIDATES, wanted.case_type)
         titles = self.index.store.case_titles(hit.id for hit in hits)
         cases = self.index.store.cases_by_id([hit.id for hit in hits if leading_case(titles[hit.id][0]) == named])
-        notes = () if cases else (Fact("law.no_document", name=named),)
+        notes = () if cases else (Fact("law.no_case_called", name=named), Fact("law.import_cases"))
         return Answer(query, tuple(self._result(case) for case in cases), notes)
 
     def _result(self, case: Case, *, whole: bool = False) -> JudgmentDetails:

@@ -13,7 +13,10 @@ from typing import Final
 from qiusuo.legal.answers.validity import age, best_for, in_force
 from qiusuo.legal.models import LawVersion
 from qiusuo.numerals import han_number
+from qiusuo.words import Fact
 
+OLD_EDITION: Final = Fact("law.edition_old")
+NEW_EDITION: Final = Fact("law.edition_new")
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d|[一二][九〇零][〇零一二三四五六七八九]{2})"
 _COUNT: Final = r"\d{1,2}|[一二三四五六七八九十]{1,3}"
 # 2018年, 2018年10月26日, 2018-10-26, 2018年10月, 二〇一八年十月.
@@ -95,11 +98,18 @@ class Edition:
     day: str = ""
 
     @property
-    def label(self) -> str:
+    def label(self) -> Fact:
         """How a reader is told of it."""
         if self.day:
-            return f"{self.day} 有效的"
-        return f"{self.year}年的" if self.year else f"{self.age or ''}的"
+            return Fact("law.edition_of_day", day=self.day)
+        if self.year:
+            return Fact("law.edition_of_year", year=self.year)
+        return NEW_EDITION if self.age is Age.NEW else OLD_EDITION
+
+    @property
+    def time(self) -> Fact:
+        """The time of which the text is asked for."""
+        return Fact("law.time_day", day=self.day) if self.day else Fact("law.time_year", year=self.year or 0)
 
     @property
     def last_day(self) -> str:

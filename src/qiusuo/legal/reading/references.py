@@ -56,7 +56,7 @@ _SPLIT_TO = re.compile(_TO)
 _SPLIT_AND = re.compile(_AND)
 # Without 条, or with the law behind it: 民法典577是什么, 刑法133-1, 577条民法典; other names only as a whole question.
 _BARE = re.compile(
-    rf"(?<=[法典])(?P<gap>\s*[第§]?\s*)(?P<number>\d{{1,4}}(?:-\d{{1,2}})?(?:(?:{_AND}|{_TO})第?\d{{1,4}}){{0,50}}+)"
+    rf"(?<=[法典])(?P<gap>\s*[第§]?\s*)(?!\d{{4}}(?P<dash>[-./])\d{{1,2}}(?P=dash)\d)(?P<number>\d{{1,4}}(?:-\d{{1,2}})?(?:(?:{_AND}|{_TO})第?\d{{1,4}}){{0,50}}+)"
     r"(?!\s*[\d年月日元万亿号.%条款章节编个人天次版修])"
 )
 _BARE_WHOLE = re.compile(rf"^(?P<law>.*?[^\s第§\d{HAN}])\s*[第§]?\s*(?P<number>{_MANY}(?:\s*之\s*{NUMBER})?)$")

@@ -65,6 +65,21 @@
  * @property {"force" | "pending" | "gone"} tone how the badge looks
  * @property {{value: string, labels: Record<string, string>, day: boolean}[]} facts labels by language
  * @property {string[]} notes
+ * @property {string} [mark] how it stands to the question, where it is no answer to it
+ * @property {string} [compare] where on this server its text is compared with another version
+ *
+ * @typedef {object} Side a text in one version; blank where that version has none
+ * @property {string} articleNumber
+ * @property {string} version when it was published
+ * @property {string} effectiveDate
+ * @property {string} text
+ *
+ * @typedef {object} Comparison
+ * @property {boolean} changed
+ * @property {Side | null} old
+ * @property {Side} new
+ * @property {{change: "same" | "removed" | "added", text: string}[]} parts
+ * @property {string[]} notes
  *
  * @typedef {object} Law a card as older conversations have it
  * @property {string} lawName

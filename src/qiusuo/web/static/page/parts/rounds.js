@@ -20,15 +20,32 @@ export function Rounds({ turn, editable }) {
   return html`
     <ol class="rounds">
       ${rounds.map(
-        (round) => html`<${RoundRow} key=${round.number} round=${round} named=${many} ended=${turn.state} again=${again} />`,
+        (round) => html`
+          <${RoundRow} key=${round.number} round=${round} before=${before(round, turn)} named=${many} ended=${turn.state} again=${again} />
+        `,
       )}
     </ol>
   `;
 }
 
+/**
+ * @param {Round} round
+ * @param {Turn} turn
+ * @returns {string} the engine whose results stand before those of the round's own, being no answer by themselves
+ */
+function before(round, turn) {
+  const first = round.attempts.find((attempt) => attempt.outcome === "ok")?.engine;
+  if (!first || !round.engine || first === round.engine) return "";
+  const mine = turn.sources.filter((source) => round.numbers.includes(source.number));
+  return mine.some((source) => source.card && source.engines.includes(first)) ? labelOf(first) : "";
+}
+
 const RoundRow = memo(
-  /** @param {{round: Round, named: boolean, ended: TurnState, again: string}} props `again`: the turn to ask anew */
-  ({ round, named, ended, again }) => {
+  /**
+   * @param {{round: Round, before: string, named: boolean, ended: TurnState, again: string}} props `again`: the turn to
+   *   ask anew
+   */
+  ({ round, before: first, named, ended, again }) => {
     const [open, setOpen] = useState(false);
     const [editing, setEditing] = useState(false);
     const editable = again && round.kind === "web_search";
@@ -39,7 +56,7 @@ const RoundRow = memo(
         <div class="round-line">
           <span class="dot" aria-hidden="true"></span>
           <span class="round-what">
-            ${named && html`<b>${t("round", { number: round.number })}</b> · `}${outcome(round, state)}
+            ${named && html`<b>${t("round", { number: round.number })}</b> · `}${outcome(round, state, first)}
           </span>
           <q class="round-query" title=${round.query}>${round.query}</q>
           ${editable &&
@@ -52,15 +69,15 @@ const RoundRow = memo(
             <span class="why-words">${t("why")}</span><${Icon} name="info" />
           </button>`}
         </div>
-        ${open && html`<${Receipt} round=${round} />`}
+        ${open && html`<${Receipt} round=${round} first=${first} />`}
         ${editable && editing && html`<${QueryForm} query=${round.query} turn=${again} />`}
       </li>
     `;
   },
 );
 
-/** @param {Round} round @param {Round["state"] | "stopped"} state @returns {string} */
-function outcome(round, state) {
+/** @param {Round} round @param {Round["state"] | "stopped"} state @param {string} first @returns {string} */
+function outcome(round, state, first) {
   const page = round.kind === "fetch_page";
   const kinds = { regulationSearch: t("lawSearch"), caseSearch: t("caseSearch"), native: t("nativeSearch") };
   const kind = /** @type {Record<string, string>} */ (kinds)[round.kind] ?? "";
@@ -70,7 +87,7 @@ function outcome(round, state) {
       return page ? t("reading") : t("searchingAt", { engine: engine || expected() });
     case "done":
       if (page) return t("pageRead");
-      return listed(engine || t("searched"), t("found", { count: round.found }), mark(round));
+      return listed([first, engine || t("searched")].filter(Boolean).join(" + "), t("found", { count: round.found }), mark(round));
     case "stopped":
       return listed(engine, t("stopped"));
     case "empty":
@@ -102,12 +119,12 @@ function Elapsed({ since }) {
   return html`<span class="elapsed">${ms >= SLOW_MS ? t("seconds", { count: Math.floor(ms / 1000) }) : ""}</span>`;
 }
 
-/** @param {{round: Round}} props */
-function Receipt({ round }) {
+/** @param {{round: Round, first: string}} props */
+function Receipt({ round, first }) {
   return html`
     <div class="receipt">
       ${round.asked && html`<p>${t("askedAs", { words: round.asked })}</p>`}
-      ${round.reason && html`<p>${round.reason}</p>`} ${why(round) && html`<p>${why(round)}</p>`}
+      ${round.reason && html`<p>${round.reason}</p>`} ${why(round, first) && html`<p>${why(round, first)}</p>`}
       ${round.cached && html`<p>${t("receiptCached")}</p>`}
       ${round.attempts.length > 0
         ? html`<ol>${round.attempts.map((attempt) => html`<${AttemptRow} attempt=${attempt} />`)}</ol>`
@@ -134,11 +151,12 @@ function QueryForm({ query, turn }) {
   `;
 }
 
-/** @param {Round} round @returns {string} why it came to this engine, in a sentence */
-function why(round) {
+/** @param {Round} round @param {string} first @returns {string} why it came to this engine, in a sentence */
+function why(round, first) {
   const used = round.attempts.findIndex((attempt) => attempt.outcome === "ok");
   if (used < 0 || round.cached) return "";
   const engine = round.engineLabel || labelOf(round.attempts[used].engine);
+  if (first) return t("receiptBesides", { first, engine });
   return t(used === 0 ? "receiptFirst" : "receiptLater", { engine, count: used });
 }
 

@@ -2,6 +2,8 @@
 import { html, memo } from "../html.js";
 import { getLanguage, formatDay, listed, t } from "../i18n.js";
 import { isWeb } from "../markdown.js";
+import { getState } from "../store.js";
+import { Compare } from "./compare.js";
 
 /** @import { Card, Law, Round, Source } from "../types.js" */
 
@@ -18,9 +20,14 @@ export function Sources({ sources, rounds, grouped, open }) {
         (group) => html`
           <div key=${group.title} class="source-group">
             ${group.title && html`<h4>${group.title}</h4>`}
-            <ul class="cards">
-              ${group.sources.map((source) => html`<${SourceCard} key=${source.number} source=${source} />`)}
-            </ul>
+            ${byOrigin(group.sources).map(
+              (part) => html`
+                ${part.title && html`<${group.title ? "h5" : "h4"}>${part.title}<//>`}
+                <ul key=${part.title} class="cards">
+                  ${part.sources.map((source) => html`<${SourceCard} key=${source.number} source=${source} />`)}
+                </ul>
+              `,
+            )}
           </div>
         `,
       )}
@@ -36,6 +43,24 @@ function byRound(sources, rounds) {
     const title = listed(t("round", { number }), query);
     return { title, sources: sources.filter((source) => source.round === number) };
   });
+}
+
+/**
+ * What is known here and what the web says are told apart where there is both.
+ *
+ * @param {Source[]} sources
+ * @returns {{title: string, sources: Source[]}[]}
+ */
+function byOrigin(sources) {
+  const known = sources.filter((source) => source.card || source.law);
+  const found = sources.filter((source) => !known.includes(source));
+  if (!known.length || !found.length) return [{ title: "", sources }];
+  const names = new Set(known.flatMap((source) => source.engines ?? []));
+  const engine = getState().config?.engines.find((each) => names.has(each.name));
+  return [
+    { title: engine?.label || t("fromHere"), sources: known },
+    { title: t("fromWeb"), sources: found },
+  ];
 }
 
 /** Its title leads to it, where that is a place on the web. @param {{source: Source, title?: string}} props */
@@ -105,9 +130,12 @@ function DetailCard({ source, card }) {
         <${SourceLink} source=${source} title=${card.title} />
         ${card.badge && html`<span class=${`badge ${card.tone}`}>${card.badge}</span>`}
       </p>
-      <p class="card-from">${listed(...facts, source.domain)}</p>
+      <p class="card-from">
+        ${card.mark ? html`<span class="chip weak">${card.mark}</span> ` : ""}${listed(...facts, source.domain)}
+      </p>
       <blockquote class="card-text" tabindex="0">${card.text || source.snippet}</blockquote>
       ${card.notes.map((remark) => html`<p key=${remark} class="card-remark">${remark}</p>`)}
+      ${card.compare && html`<${Compare} path=${card.compare} about=${card.title} />`}
     </li>
   `;
 }

@@ -1,0 +1,46 @@
+"""An article that is named without its law is one of the law that was spoken of: 那第十九条呢."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from qiusuo.chat.followups.chinese_words import NUMBER, Word, words_of
+from qiusuo.chat.followups.conversation import Conversation
+
+_LAW: Final = "法典|法|条例|办法|规定|细则|解释"
+_NAMED: Final = re.compile(
+    rf"(?:《(?P<title>[^《》]{{2,60}})》|(?P<name>[\u3400-\u9fff]{{1,40}}(?:{_LAW})))\s?(?P<article>第[{NUMBER}]+条)"
+)
+_IS_LAW: Final = re.compile(rf".+(?:{_LAW})[》”\"]?")
+# What leads to a name is no part of it, and 本法 names none.
+_LEADS: Final = re.compile("根据|依据|依照|按照|参照|违反|符合|本|该")
+_SHORTEST: Final = 2
+
+
+def law_before(text: str) -> str:
+    """Return the name of the law before the number of its article."""
+    return next((text[: word.start] for word in words_of(text) if word.kind == "article"), "")
+
+
+def law_spoken_of(article: Word, talk: Conversation) -> str:
+    """Return the law that an article belongs to: the one asked about last, else one that the answer quotes from.
+
+    Of several in the answer it is the one with that article, else the first.
+    """
+    last, *earlier = [_law(thing.text) for thing in reversed(talk.things)] or [""]
+    return last or _heard(article.text, talk.answer) or next(filter(None, earlier), "")
+
+
+def _law(thing: str) -> str:
+    return law_before(thing) or (thing if _IS_LAW.fullmatch(thing) else "")
+
+
+def _heard(article: str, answer: str) -> str:
+    found = [(_name(match), match["article"]) for match in _NAMED.finditer(answer)]
+    named = [(law, number) for law, number in found if len(law) >= _SHORTEST]
+    return next((law for law, number in named if number == article), named[0][0] if named else "")
+
+
+def _name(match: re.Match[str]) -> str:
+    return match["title"] or _LEADS.split(match["name"])[-1]
