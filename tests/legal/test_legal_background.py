@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +17,8 @@ from qiusuo.legal.index import encoding, semantic
 from qiusuo.legal.index.background import VectorsBeside
 from qiusuo.legal.index.encoder_process import EncoderProcess
 from qiusuo.legal.index.folder import IndexFolder
+from qiusuo.legal.models import ArticleNumber
+from qiusuo.legal.reading.numbers import article_label
 from tests.support.legal_samples import build, opened, write_sources
 from tests.support.web_server import WebServer
 
@@ -117,3 +121,37 @@ def test_the_process_encodes_as_we_do_and_ends_with_who_started_it() -> None:
     while child.exists() and "Z" not in (child / "stat").read_text().split():
         assert time.monotonic() < until
         time.sleep(0.05)
+
+
+@pytest.mark.programs
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_stopped_meanwhile_ends_quietly(tmp_path: Path, number: signal.Signals) -> None:
+    """A terminal sends Ctrl-C, and a service manager its end, to all processes of the server."""
+    articles = "\n\n".join(
+        f"{article_label(ArticleNumber(place))} 第 {place} 只茶杯应当有把手。" for place in range(1, 1000)
+    )
+    (tmp_path / "杯法.md").write_text(f"# 杯法\n\n<!-- INFO END -->\n\n{articles}\n", "utf-8")
+    build(tmp_path / "index", tmp_path / "杯法.md")
+    index = IndexFolder(tmp_path / "index")
+    environment = {"QIUSUO_LANG": "en", "QIUSUO_LEGAL_DIR": str(index.root), "QIUSUO_LEGAL_MEANING": "true"}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "qiusuo", "serve", "--port", "0"],
+        env={**os.environ, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        partial = generation(index) / encoding.PARTIAL
+        until = time.monotonic() + PATIENCE
+        while not partial.is_file() or not partial.stat().st_size:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        os.killpg(server.pid, number)
+        _, told = server.communicate(timeout=PATIENCE)
+    finally:
+        server.kill()
+        server.wait()
+    assert not (generation(index) / semantic.VECTORS).is_file()
+    assert [line for line in told.splitlines() if "ERROR" in line or "Traceback" in line] == []

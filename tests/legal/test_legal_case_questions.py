@@ -18,6 +18,7 @@ from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions
 from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.http import HttpClient
+from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch
@@ -132,7 +133,26 @@ async def test_no_judgments_is_told_with_how_to_import_some(tmp_path: Path, mode
     assert named.count("qiusuo legal import") == 1
     async with World() as world:
         found = await LegalSearch(opened(tmp_path / "index"), world.service).cases("民间借贷", CaseFilters())
-    assert [note.code for note in found.notes] == ["law.no_judgments"]
+    assert [note.code for note in found.notes] == ["law.no_judgments", "law.no_web"]
+
+
+async def test_where_the_web_was_asked_nobody_is_told_to_set_it_up(tmp_path: Path) -> None:
+    (tmp_path / "pot.md").write_text(POT_LAW, "utf-8")
+    build(tmp_path / "index", tmp_path / "pot.md")
+    settings = Settings.load(legal_dir=str(tmp_path / "index"))
+    with ProviderServer(Courts()) as server:
+        options = EngineOptions(api_key=server.key, base_url=server.base_url)
+        laws = LawsEngine(opened(tmp_path / "index"))
+        engines = [laws, TavilyEngine.from_options(options, HttpClient())]
+        async with SearchService(engines, settings) as service:
+            found = await LegalSearch(opened(tmp_path / "index"), service).cases("民间借贷", CaseFilters())
+            chat = Chat(service, open_model(settings))
+            events = [event async for event in chat.turn(Ask("有没有民间借贷的案例", SEARCH)).events()]
+            await chat.aclose()
+    assert "qiusuo legal import" in said(found)[0]
+    assert [note for note in said(found) if "配置网络搜索引擎" in note] == []
+    assert "qiusuo legal import" in Heard(events).text
+    assert "配置网络搜索引擎" not in str([event.to_dict() for event in events])
 
 
 def test_nothing_is_shown_that_has_nothing_to_do_with_it(samples: IndexHandle) -> None:

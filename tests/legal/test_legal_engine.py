@@ -146,8 +146,9 @@ class TestFallingOver:
             response = await service.asearch("咖啡豆烘焙管理办法", type="regulation")
             assert response.provider == "tavily"
             assert [attempt.outcome for attempt in response.attempts] == [Outcome.EMPTY, Outcome.OK]
-            [note] = response.attempts[0].notes
+            note, pack = response.attempts[0].notes
             assert (note.code, note.values["name"]) == ("law.no_document", "咖啡豆烘焙管理办法")
+            assert pack.code == "law.pack_may_have"
             assert "flk.npc.gov.cn" in str(tavily.seen[0].json)
             tavily.fault = Fault.SERVER_ERROR
             with pytest.raises(AllEnginesFailed) as caught:

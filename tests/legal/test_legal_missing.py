@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +18,12 @@ from qiusuo.config import Settings
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.models import LawKind
 from qiusuo.legal.reading.documents import documents_in
 from qiusuo.words import Language
 from tests.support.chat_world import SEARCH, Heard
 from tests.support.legal_data import SHARED
-from tests.support.legal_samples import said
+from tests.support.legal_samples import build, opened, said
 
 pytest_plugins = ["tests.support.statutes"]
 pytestmark = pytest.mark.xdist_group("legal-real-data")
@@ -78,6 +80,63 @@ def test_a_document_that_is_not_there_is_told_as_missing(ask: RegulationSearch, 
     assert any("索引中没有" in note for note in said(answer))
     assert all(result.related for result in answer.results)
     assert not answer.final
+
+
+@pytest.mark.parametrize(
+    ("query", "pack"),
+    [
+        ("工伤保险条例第十四条", True),
+        ("工伤保险条例", True),
+        ("上下班途中受伤工伤保险条例怎么规定", True),
+        ("民法典第1064条的司法解释", True),
+        ("民法典第577条的相关司法解释有哪些", True),
+        ("上班路上摔伤算工伤吗", True),
+        ("指导案例24号", False),
+        ("（2019）京01民终1234号", False),
+        ("日本民法典第10条", False),
+        ("民法典第577条", False),
+    ],
+)
+def test_the_pack_that_may_hold_it_is_named_in_both_languages(ask: RegulationSearch, query: str, pack: bool) -> None:
+    notes = ask.search(query).notes
+    for language in Language:
+        told = " ".join(note.text(language) for note in notes)
+        assert ("qiusuo legal install --pack lawrefbook" in told) is pack, told
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("上班路上摔伤算工伤吗", "工伤保险条例"),
+        ("在工地干活受伤了怎么办", "工伤保险条例"),
+        ("工作三年年假有几天", "职工带薪年休假条例"),
+    ],
+)
+def test_a_question_that_a_missing_document_answers_is_told_which(ask: RegulationSearch, query: str, name: str) -> None:
+    answer = ask.search(query)
+    assert f"《{name}》，索引中没有" in said(answer)[0]
+    assert answer.results
+    assert all(result.related for result in answer.results)
+    assert not answer.final
+    assert not [note for note in ask.search("劳动法 工伤").notes if note.code == "law.told_elsewhere"]
+
+
+def test_a_document_that_is_held_answers_itself(tmp_path: Path) -> None:
+    text = "第十四条 职工在上下班途中，受到非本人主要责任的交通事故伤害的，应当认定为工伤。"
+    (tmp_path / "rules.md").write_text(f"# 工伤保险条例\n\n<!-- INFO END -->\n\n{text}\n", "utf-8")
+    build(tmp_path / "index", tmp_path / "rules.md")
+    answer = RegulationSearch(opened(tmp_path / "index").get()).search("上班路上摔伤算工伤吗")
+    assert [(one.article_number, one.related) for one in answer.results] == [("第十四条", False)]
+
+
+def test_where_regulations_are_held_the_pack_is_not_named(tmp_path: Path) -> None:
+    (tmp_path / "rules.md").write_text("# 茶杯条例\n\n<!-- INFO END -->\n\n第一条 茶杯应当有把手。\n", "utf-8")
+    build(tmp_path / "index", tmp_path / "rules.md")
+    index = opened(tmp_path / "index").get()
+    assert {version.law.kind for version in index.store.versions.values()} == {LawKind.REGULATION}
+    told = " ".join(said(RegulationSearch(index).search("水壶管理条例第二条")))
+    assert "索引中没有" in told
+    assert "--pack" not in told
 
 
 @pytest.mark.parametrize("query", NO_DOCUMENTS)

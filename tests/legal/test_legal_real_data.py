@@ -97,6 +97,12 @@ def test_words_find_the_probation_period(statutes: LegalIndex) -> None:
         ("加班费怎么算", "劳动法", 44),
         ("公司不给交社保我可以辞职要求补偿吗", "劳动合同法", 38),
         ("公司没交社保怎么办", "劳动合同法", 38),
+        # Whose dog, whose room, at what time is said beside the matter and must not outweigh it.
+        ("邻居家的狗咬了我谁赔", "民法典", 1245),
+        ("房东的狗咬了我谁赔", "民法典", 1245),
+        ("房东不退押金怎么办", "民法典", 733),
+        ("试用期可以不交社保吗", "社会保险法", 58),
+        ("劳动合同试用期违反了怎么赔偿", "劳动合同法", 83),
     ],
 )
 def test_everyday_questions_find_the_article_that_answers_them(

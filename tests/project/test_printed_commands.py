@@ -49,6 +49,10 @@ ELSEWHERE = {
     "qiusuo google solve": ("tests/browser/test_solve.py", '["google", "solve"]'),
     "qiusuo legal install": ("tests/legal/test_legal_cli.py", 'run("install")'),
     "qiusuo legal install --yes": ("tests/legal/test_legal_cli.py", 'run("install", "--yes")'),
+    "qiusuo legal install --pack lawrefbook": (
+        "tests/legal/test_legal_packs.py",
+        'run("install", "--pack", "lawrefbook"',
+    ),
     "qiusuo legal stats --files": ("tests/legal/test_legal_cli.py", 'run("stats", "--files")'),
     "qiusuo legal rebuild": ("tests/legal/test_legal_cli.py", 'run("rebuild")'),
 }

@@ -162,8 +162,7 @@ class LegalSearch:
 
 
 def _without_web(answer: LegalAnswer[Any]) -> LegalAnswer[Any]:
-    told = any(note.code == "law.no_judgments" for note in answer.notes)  # which tells of the web too
-    return answer if told else replace(answer, notes=(*answer.notes, Fact("law.no_web")))
+    return replace(answer, notes=(*answer.notes, Fact("law.no_web")))
 
 
 def _together(

@@ -11,6 +11,7 @@ from qiusuo.legal.answers.missing import as_related
 from qiusuo.legal.answers.results import NO_ARTICLE, LawDetails, LegalAnswer
 from qiusuo.legal.answers.shown import Shown, first, once
 from qiusuo.legal.index.handle import LegalIndex
+from qiusuo.legal.index.wording import documents_for
 from qiusuo.legal.models import Article
 from qiusuo.legal.reading.mentions import laws_in
 from qiusuo.legal.recognising.crimes import CRIMINAL_LAW, crime_articles
@@ -46,6 +47,8 @@ class WordSearch:
             for found in self._shown.with_changes(article, day, score=scores[article.id])
         ]
         notes = (*self._gone(query, day), *self._shown.standing.few_in_force(day))
+        if elsewhere := self._elsewhere(query):
+            return LegalAnswer(query, as_related(first(once([*named, *ranked]), limit)), (*elsewhere, *notes))
         if match is Match.RELATED:
             return LegalAnswer(query, as_related(first(once(ranked), min(MOST_RELATED, limit))), (*notes, NOT_ANSWERED))
         return LegalAnswer(query, first(once([*named, *ranked]), limit), notes)
@@ -60,6 +63,14 @@ class WordSearch:
         store = self.index.store
         named = [law_id for law in laws_in(query, self.index.names.find) for law_id in law.law_ids]
         return [self._shown.standing.gone(store.laws[law_id], day) for law_id in named if not store.versions_of(law_id)]
+
+    def _elsewhere(self, query: str) -> list[Fact]:
+        """Name the documents which answer such a question and are not here: 上班路上摔伤算工伤吗."""
+        if [*laws_in(query, self.index.names.find)]:  # the question says itself which law it means
+            return []
+        return [
+            Fact("law.told_elsewhere", name=name) for name in documents_for(query) if not self.index.names.find(name)
+        ]
 
     def _crimes(self, query: str, in_force: Collection[int]) -> list[Article]:
         """Return the articles on the crimes that a question names: exact, so no ranking puts others before them."""

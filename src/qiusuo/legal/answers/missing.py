@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from qiusuo.legal.answers.results import RELATED, LawDetails
 from qiusuo.legal.judgments.judgment_text import case_number
-from qiusuo.legal.models import Law, LawKind
+from qiusuo.legal.models import Law, LawKind, LawVersion
 from qiusuo.legal.reading.documents import NamedDocument, documents_in, title_before
 from qiusuo.legal.reading.mentions import FindLaw, LawMention, as_question, law_before
 from qiusuo.legal.reading.names import name_key
@@ -24,6 +24,8 @@ _WHAT_IT_IS: Final = re.compile(r"什么(?:是|叫)司法解释|司法解释(?:�
 _STATUTE: Final = re.compile(
     r"(?:促进|保护|管理|保障|责任|监督|处罚|组织|程序|赔偿|安全|防治|救助|破产|税|诉讼|登记|征收|福利|养老|租赁|隐私|遗产税|房产税)法(?![律院官规人学定则制庭])"
 )
+_LACKING: Final = frozenset({"law.no_document", "law.no_interpretations", "law.unknown_law", "law.told_elsewhere"})
+_BELOW_STATUTES: Final = re.compile(r"条例|规定|办法|细则|规则|解释|批复|意见|法释")
 _PLACE: Final = re.compile(r"^[\u4e00-\u9fff]{2,8}?(?:省|市|自治区|自治州|县|特区)")
 
 
@@ -55,6 +57,14 @@ def missing_documents(
     return Missing(tuple(notes), any(_OF_AN_ARTICLE.search(name) for name in names))
 
 
+def with_pack(notes: Sequence[Fact], held: Iterable[LawVersion]) -> tuple[Fact, ...]:
+    """Return notes, and where one tells of a missing law the pack that may have it, unless such laws are held."""
+    lacking = any(note.code in _LACKING and _in_pack(note.values) for note in notes)
+    if not lacking or any(version.law.kind is LawKind.REGULATION for version in held):
+        return tuple(notes)
+    return (*notes, Fact("law.pack_may_have", command="qiusuo legal install --pack lawrefbook"))
+
+
 def as_related(results: Sequence[LawDetails]) -> tuple[LawDetails, ...]:
     """Return results as what is related to a question and not what it asks for."""
     return tuple(result.with_note(RELATED) for result in results)
@@ -83,6 +93,12 @@ def _statutes(text: str, find_law: FindLaw) -> list[str]:
         if unknown and len(core) > 1 and "》" not in text[ending.end() : ending.end() + 1]:
             found.append(core + ending[0])
     return found
+
+
+def _in_pack(values: Mapping[str, Any]) -> bool:
+    """Tell whether a missing document is of a kind that the pack has: no case, no statute, which are held already."""
+    name = str(values.get("name") or values.get("law") or "")
+    return not name or bool(_BELOW_STATUTES.search(name))
 
 
 def _same(one: str, other: str) -> bool:

@@ -10,7 +10,7 @@ from datetime import date
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.by_words import WordSearch
-from qiusuo.legal.answers.missing import as_related, missing_documents
+from qiusuo.legal.answers.missing import as_related, missing_documents, with_pack
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.answers.shown import Shown, first, once
 from qiusuo.legal.answers.standing import Standing
@@ -116,7 +116,8 @@ class RegulationSearch:
             answer = self._by_name(words, day, dated) or WordSearch(self.index).search(words, day, most)
         if missing:
             answer = replace(answer, notes=(*missing.notes, *answer.notes), final=False)
-        answer = replace(answer, notes=(*asides, *answer.notes, *_not_theirs(words, answer)))
+        notes = with_pack(answer.notes, self.index.store.versions.values())
+        answer = replace(answer, notes=(*asides, *notes, *_not_theirs(words, answer)))
         shown = first(answer.results, most)
         if len(answer.results) > len(shown):
             code = "law.shown_first_raise" if can_raise and most < MAX_LIMIT else "law.shown_first"

@@ -80,7 +80,8 @@ class VectorsBeside:
                         return  # the next one goes on where this one was
                 logger.info("the vectors of the legal index are there")
         except (OSError, SearchError):
-            if generation.is_dir():  # a writer may have removed it
+            # A service manager ends all processes of the server at once, the encoders perhaps before us.
+            if not self._leaving.wait(LOOK_SECONDS) and generation.is_dir():  # a writer may have removed it
                 self._given_up = generation
                 logger.exception("the vectors of the legal index cannot be made: laws are ranked by words")
 

@@ -31,6 +31,7 @@ class EncoderProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a terminal sends Ctrl-C to the whole group: who started it ends it
         )
 
     def encode(self, texts: list[str]) -> bytes:

@@ -13,6 +13,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -41,18 +42,29 @@ def everyday() -> Mapping[str, tuple[str, ...]]:
     return {words: _pairs(legal) for words, legal in _lines(EVERYDAY)}
 
 
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """What people say over part of a sentence, what the law calls it, and which document it is the words of.
+
+    ``document`` is named where no statute answers such a question.
+    """
+
+    said: re.Pattern[str]
+    legal: str
+    pairs: tuple[str, ...]
+    document: str
+
+
 @functools.cache
-def phrases() -> tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...]:
-    """Return what people say over part of a sentence, with what the law calls it and the pairs of that."""
+def phrases() -> tuple[Phrase, ...]:
+    """Return the list of phrases."""
+    return tuple(_phrase(said, *legal.partition("@")[::2]) for said, legal in _lines(PHRASES))
+
+
+def _phrase(said: str, legal: str, document: str) -> Phrase:
     gap = f"[^。？?！!\\n]{{0,{GAP}}}?"
-    return tuple(
-        (
-            re.compile("|".join(gap.join(map(re.escape, way.split("…"))) for way in said.split("|"))),
-            legal.strip(),
-            _pairs(legal),
-        )
-        for said, legal in _lines(PHRASES)
-    )
+    ways = "|".join(gap.join(map(re.escape, way.split("…"))) for way in said.split("|"))
+    return Phrase(re.compile(ways), legal.strip(), _pairs(legal), document.strip())
 
 
 @functools.cache
@@ -75,7 +87,7 @@ def legal_pairs(question: str) -> list[str]:
 
 def _legal_words(question: str) -> dict[str, float]:
     """Return the same with their weights."""
-    meant = dict.fromkeys(pair for said, _, legal in phrases() if said.search(question) for pair in legal)
+    meant = dict.fromkeys(pair for phrase in _phrases_in(question) for pair in phrase.pairs)
     words = dict.fromkeys(pair for said in _said().findall(question) for pair in everyday()[said])
     return dict.fromkeys(islice(meant, MOST_PHRASES), PHRASE_WEIGHT) | dict.fromkeys(
         islice(words, MOST_EVERYDAY), EVERYDAY_WEIGHT
@@ -84,7 +96,16 @@ def _legal_words(question: str) -> dict[str, float]:
 
 def legal_phrases(question: str) -> tuple[str, ...]:
     """Return the law's words for what a question says over parts of its sentences, each as a text."""
-    return tuple(legal for said, legal, _ in phrases() if said.search(question))
+    return tuple(phrase.legal for phrase in _phrases_in(question))
+
+
+def documents_for(question: str) -> tuple[str, ...]:
+    """Return the documents below the statutes that answer what a question says over parts of its sentences."""
+    return tuple(dict.fromkeys(phrase.document for phrase in _phrases_in(question) if phrase.document))
+
+
+def _phrases_in(question: str) -> list[Phrase]:
+    return [phrase for phrase in phrases() if phrase.said.search(question)]
 
 
 def widened(question: str, table: Table, weight: float = FITTED_WEIGHT) -> dict[str, float]:
