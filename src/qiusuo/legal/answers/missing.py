@@ -24,7 +24,9 @@ _WHAT_IT_IS: Final = re.compile(r"什么(?:是|叫)司法解释|司法解释(?:�
 _STATUTE: Final = re.compile(
     r"(?:促进|保护|管理|保障|责任|监督|处罚|组织|程序|赔偿|安全|防治|救助|破产|税|诉讼|登记|征收|福利|养老|租赁|隐私|遗产税|房产税)法(?![律院官规人学定则制庭])"
 )
-_LACKING: Final = frozenset({"law.no_document", "law.no_interpretations", "law.unknown_law", "law.told_elsewhere"})
+_LACKING: Final = frozenset(
+    {"law.no_document", "law.no_interpretations", "law.unknown_document", "law.unknown_law", "law.told_elsewhere"}
+)
 _BELOW_STATUTES: Final = re.compile(r"条例|规定|办法|细则|规则|解释|批复|意见|法释")
 _PLACE: Final = re.compile(r"^[\u4e00-\u9fff]{2,8}?(?:省|市|自治区|自治州|县|特区)")
 
