@@ -187,7 +187,7 @@ class TestExitCodes:
 class TestTerminal:
     def test_the_commands_do_what_the_page_does(self, chat: ChatTerminal) -> None:
         chat.model.add(
-            Reply.text("Off."), Reply.text(CITED), *AGENT, Reply.text("green tea hot brewing"), Reply.text("Again on.")
+            Reply.text("Off."), Reply.text(CITED), *AGENT, Reply.text("green tea please brewing"), Reply.text("Again on.")
         )
         screen = chat.screen()
         screen.wait_for("联网搜索：关", "/help", "› ")
@@ -217,7 +217,7 @@ class TestTerminal:
         screen.enter("/mode chat")
         screen.wait_for("现在：聊天 · 🔍 联网搜索：开")  # as it was before agent mode
         screen.enter("more")
-        screen.wait_for("“green tea hot brewing”", "Again on.", "词元")  # what the model makes of "more"
+        screen.wait_for("“green tea please brewing”", "Again on.", "词元")  # what the model makes of "more"
         assert len(chat.searxng.seen) == 3
         screen.type("\x04")
         screen.wait_for("qiusuo chat --session ")
