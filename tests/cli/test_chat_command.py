@@ -187,7 +187,11 @@ class TestExitCodes:
 class TestTerminal:
     def test_the_commands_do_what_the_page_does(self, chat: ChatTerminal) -> None:
         chat.model.add(
-            Reply.text("Off."), Reply.text(CITED), *AGENT, Reply.text("green tea please brewing"), Reply.text("Again on.")
+            Reply.text("Off."),
+            Reply.text(CITED),
+            *AGENT,
+            Reply.text("green tea please brewing"),
+            Reply.text("Again on."),
         )
         screen = chat.screen()
         screen.wait_for("联网搜索：关", "/help", "› ")

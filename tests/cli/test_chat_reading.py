@@ -26,6 +26,10 @@ def test_a_conversation_of_five_turns(said: tuple[tuple[str, str], ...], tmp_pat
         for question, expected in said:
             screen.enter(question)
             screen.wait_for(expected)
+        screen.enter("云岭大桥的油漆是哪家工厂生产的")
+        screen.wait_for("没有搜到能回答这个问题的内容")
+        screen.enter("云岭大桥哪一天正式通车")
+        screen.wait_for("来源说法似乎不一")
         screen.enter("/depth")
         screen.wait_for("需要时读网页")
         screen.enter("/depth snippets")
