@@ -14,6 +14,8 @@ from qiusuo.passages.reading import Page, Text
 _LONGEST_NEIGHBOUR: Final = 100
 _ENOUGH_ROOM: Final = 900
 _FIRST_SENTENCES: Final = 3
+# A page may say the same a thousand times; behind so many nothing is chosen.
+_MOST_LOOKED_AT: Final = 400
 _FIRST_SOURCES: Final = 3
 
 
@@ -47,7 +49,7 @@ def pick(question: str, texts: Iterable[Text], budget: int) -> list[Passage]:
     pages = [Page(text, place) for place, text in enumerate(texts)]
     choice = _Choice(budget)
     ranked = rank(read_question(question), pages)
-    for candidate in ranked or _beginnings(pages):
+    for candidate in ranked[:_MOST_LOOKED_AT] or _beginnings(pages):
         if choice.is_full:
             break
         choice.take(candidate)
