@@ -16,6 +16,7 @@ from eval.legal.lecard import candidates_in_order, leave_one_out
 from eval.legal.measures import lecard_measures, stard_measures
 from eval.legal.priors import CrossValidation
 from qiusuo.errors import ConfigurationError
+from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.building.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.index import semantic
 from qiusuo.legal.index.folder import IndexFolder, legal_folder
@@ -71,6 +72,7 @@ def lay_table(reached: Reached) -> None:
     """Print how questions of lay people are answered by the installed laws, and which are taken for legal ones."""
     print("\n## Lay questions in whole sentences (installed laws)\n")
     rows, everyday = lay.lay_questions(), lay.everyday_questions()
+    aside = [row for row in everyday if int(str(row["id"])[-3:]) % 2 == 0]
     parts = {part: [row for row in rows if row["part"] == part] for part in ("tuned", "held_out")}
     try:
         index = IndexHandle(IndexFolder(legal_folder())).get()
@@ -82,11 +84,14 @@ def lay_table(reached: Reached) -> None:
             counted = lay.count(index, some)
             print(f"{part}: {counted}", flush=True)
             reached.values["lay"] = counted.first_two / counted.questions
+        search = RegulationSearch(index)
+        confident = sum(search.search(str(row["question"])).answers for row in aside)
+        print(f"everyday, even ids: {confident} of {len(aside)} answered out of statutes")
+        reached.values["confident"] = confident / len(aside)
     for part, some in parts.items():
         known = lay.recognised(some)
         print(f"{part}: {known} of {len(some)} recognised as legal")
         reached.values["recognised"] = known / len(some)
-    aside = [row for row in everyday if int(str(row["id"])[-3:]) % 2 == 0]
     taken = lay.recognised(aside)
     print(f"everyday, even ids: {taken} of {len(aside)} taken for legal")
     reached.values["false"] = taken / len(aside)

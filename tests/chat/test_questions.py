@@ -172,3 +172,14 @@ async def test_no_password_or_card_reaches_a_provider(said: str, sent: str) -> N
             sent
         ]
         assert heard.rounds[0].query == sent
+
+
+async def test_nor_in_agent_mode_or_a_research() -> None:
+    said, secret = "密码Tiger!2026 长虹大桥什么时候通车", "Tiger!2026"
+    call = Reply.tools(Call("web_search", {"query": said}))
+    async with ChatWorld(call, Reply.text("好 [1]")) as world:
+        world.model.otherwise = Reply.text("好 [1]。")
+        await world.ask(said, AGENT)
+        await world.ask(said, SEARCH, research=True)
+        assert world.world["searxng"].seen
+        assert not any(secret in seen.params.get("q", "") for seen in world.world["searxng"].seen)

@@ -16,6 +16,7 @@ from qiusuo.chat.events import Stage
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.progress import ResearchStage, StepState
+from qiusuo.chat.questions import without_secrets
 from qiusuo.chat.research.state import State, Step
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
@@ -95,6 +96,7 @@ class Run:
             self.reached.add("searches")
             return []
         self.state.searches += 1
+        query = without_secrets(query)
         number = journal.begin_round(SEARCH, query)
         journal.status(Stage.SEARCHING, query)
         try:

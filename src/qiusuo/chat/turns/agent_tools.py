@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.material import Remark
-from qiusuo.chat.questions import LONGEST, question_in
+from qiusuo.chat.questions import LONGEST, question_in, without_secrets
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
@@ -75,7 +75,7 @@ class AgentSearch(SearchTool):
         if self.desk.down:
             raise ToolException(prompts.DOWN[context.language])
         short = question_in(query)  # a weak model hands over the whole message
-        query = short or truncate(query, LONGEST)
+        query = without_secrets(short) or truncate(query, LONGEST)
         number = journal.begin_round(self.name, query)
         if not short:
             error = InvalidQuery(Fact("query.too_long", limit=LONGEST))

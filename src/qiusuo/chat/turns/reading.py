@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page, can_read
 from qiusuo.passages import MOST_READ, Text, asks_for_much
 from qiusuo.words import Fact
+
+logger = logging.getLogger(__name__)
 
 MOST_PAGES: Final = {Depth.AUTO: 3, Depth.READ: 5}
 _ON_THE_WEB: Final = ("http://", "https://")
@@ -60,7 +63,7 @@ async def read_pages(
         if item.url.startswith(_ON_THE_WEB)
     }
     reads = Reads(context, context.journal.begin_reading(tuple(entries.values())), entries)
-    context.journal.status(Stage.READING, str(len(entries)))
+    context.journal.status(Stage.READING)
     started = time.perf_counter()
     limit = context.settings.read_timeout if seconds is None else seconds
     tasks = {asyncio.create_task(_read(reads, number, started, keep=keep)): number for number in entries}
@@ -70,6 +73,8 @@ async def read_pages(
         for task, number in tasks.items():
             if not task.done():
                 _was_late(reads, number, limit)
+            elif (fault := task.exception()) is not None:
+                _broke(reads, number, fault)
     finally:
         for task in tasks:
             task.cancel()
@@ -157,6 +162,13 @@ def _was_late(reads: Reads, number: int, seconds: float) -> None:
     late = Fact("page_read.late", host=entry.domain, seconds=seconds)
     reads.entries[number] = replace(entry, state=PageState.FAILED, ms=round(seconds * 1000), fact=late)
     reads.context.recent_pages.was_late(entry.url)
+
+
+def _broke(reads: Reads, number: int, fault: BaseException) -> None:
+    """A fault of ours: the answer goes on without the page, and the log tells more."""
+    logger.error("a page cannot be read for a fault of ours", exc_info=fault)
+    broken = Fact("turn.tool_broke", tool="fetch_page")
+    reads.entries[number] = replace(reads.entries[number], state=PageState.FAILED, fact=broken)
 
 
 def _since(started: float) -> int:

@@ -39,8 +39,8 @@ def settings_line(settings: ChatSettings, engine: str, words: ChatWords) -> str:
     return " · ".join(parts)
 
 
-def status_line(status: Status | None, engine: str, words: ChatWords) -> str:
-    """Say what the turn is busy with."""
+def status_line(status: Status | None, engine: str, words: ChatWords, pages: int = 0) -> str:
+    """Say what the turn is busy with; ``pages`` are those that are read at once."""
     if status is None:
         return words("thinking")
     what = truncate(visible(status.detail), _SHOWN_QUERY)
@@ -48,8 +48,7 @@ def status_line(status: Status | None, engine: str, words: ChatWords) -> str:
         case Stage.SEARCHING:
             return words("searching_with" if engine else "searching_for", engine=engine, what=what)
         case Stage.READING:
-            # A number of pages, or the address of one.
-            return words("reading_pages", count=int(what)) if what.isdecimal() else words("reading", what=what)
+            return words("reading", what=what) if what else words("reading_pages", count=pages)
         case Stage.ANSWERING:
             return words("answering")
         case _:

@@ -94,6 +94,7 @@ class ChatView:
         self._tail = ""
         self._look_again = 0.0
         self._printed = False
+        self._pages = 0
         self._printed_chars = 0  # of the answer: thoughts that were printed and then taken back are no part of it
         self._research: Research | None = None
         self._check: Check | None = None
@@ -128,7 +129,9 @@ class ChatView:
                 pass  # the list of sub-questions tells
             case Round() if event.state is not RoundState.RUNNING:
                 self._line(round_line(event, self._words), _ROUND_STYLES.get(event.state, ""))
-            case Reading() if event.done:
+            case Reading() if not event.done:
+                self._pages = len(event.pages)
+            case Reading():
                 self._line(
                     reading_line(event, self._words),
                     "green" if any(page.fact is None for page in event.pages) else "red",
@@ -160,7 +163,7 @@ class ChatView:
         for step in self._research.steps if self._research else ():
             yield Text(step_line(step, self._words), style=_STEP_STYLES.get(step.state, "dim"), no_wrap=True)
         seconds = int(time.monotonic() - self._since)
-        words = status_line(self._status, self._engine, self._words)
+        words = status_line(self._status, self._engine, self._words, self._pages)
         self._spinner.update(text=Text(f"{words} · {self._words('seconds', seconds=seconds)}", style="dim"))
         yield self._spinner
 
