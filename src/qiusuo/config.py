@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -39,7 +38,7 @@ from pydantic_settings import (
 
 from qiusuo.config_files import KINDS_OF_FILES, read_config_file
 from qiusuo.errors import ConfigurationError
-from qiusuo.model_settings import ModelSettings
+from qiusuo.model_settings import ModelSettings, without_login
 from qiusuo.models import SearchType
 from qiusuo.server_settings import ServerSettings
 from qiusuo.validation import problem_of, refused
@@ -74,7 +73,7 @@ class EngineSettings(BaseModel):
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         # The engine's own keys may be secrets (basic_auth, headers), so only their names are shown.
         for name, value in super().__repr_args__():
-            yield name, "***" if name in (self.model_extra or {}) else _without_login(value)
+            yield name, "***" if name in (self.model_extra or {}) else without_login(value)
 
 
 class TavilyWebSearchConfig(BaseModel):
@@ -238,7 +237,7 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         return settings
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((name, _without_login(value)) for name, value in super().__repr_args__())
+        return ((name, without_login(value)) for name, value in super().__repr_args__())
 
     @property
     def config_file(self) -> Path | None:
@@ -354,11 +353,6 @@ def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None)
             return (*above, InitSettingsSource(settings_cls, init_kwargs=values))
 
     return FileSettings
-
-
-def _without_login(value: Any) -> Any:
-    """Hide the user and password of an address."""
-    return re.sub(r"//.*@", "//***@", value) if isinstance(value, str) else value
 
 
 def variable_name(field: str) -> str:
