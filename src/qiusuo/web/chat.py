@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -22,8 +22,8 @@ from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.depth import usual_depth
 from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.models.book import usable_model
+from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
 from qiusuo.chat.sessions.places import NO_USER
@@ -31,8 +31,7 @@ from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
-from qiusuo.config import Settings
-from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
+from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
 from qiusuo.models import SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.server_settings import is_loopback
@@ -45,8 +44,6 @@ from qiusuo.web.language import language_headers, reader_language, wished_langua
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact, Language
-
-logger = logging.getLogger(__name__)
 
 PING_SECONDS: Final = 15.0
 PAGE_LENGTH: Final = 50
@@ -80,7 +77,7 @@ class Question(_Body):
     """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead.
 
     With ``research`` it is looked into from several sides. ``goes_on`` is a research that broke off, in the place of a
-    text: it goes on where it was.
+    text: it goes on where it was. ``model`` is the name of the one that answers this message alone, blank: the first.
     """
 
     text: str = ""
@@ -89,6 +86,7 @@ class Question(_Body):
     query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
     replaces: str | None = None
     language: str | None = Field(default=None, pattern="^(zh|en)$")
+    model: str | None = None
 
 
 def chat_extension(model: Model | None = None, store: SessionStore | None = None) -> Extend:
@@ -97,7 +95,8 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
     def extend(backend: Backend) -> Extension:
         settings = backend.settings
         url = settings.database_url.get_secret_value() if settings.database_url else None
-        chat = Chat(backend.service, model or usable_model(settings), reader=backend.reader, settings=settings)
+        first = model or usable_model(settings, level=logging.WARNING)
+        chat = Chat(backend.service, first, reader=backend.reader, settings=settings)
         conversations = Conversations(chat, store or open_store(url, limits=store_limits(settings)))
         backend.parts["conversations"] = conversations
 
@@ -114,15 +113,6 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
         return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend
-
-
-def usable_model(settings: Settings) -> Model:
-    """Return the model of the settings; one that is set wrongly does not keep the server from starting."""
-    try:
-        return open_model(settings)
-    except ModelNotConfigured as error:
-        logger.warning("the model cannot be used: %s", error)
-        return UnusableModel(error, settings.model or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +152,7 @@ class ChatRoutes:
         return json_answer(
             {
                 "model": self.conversations.chat.model.info.to_dict(),
+                "models": self.conversations.chat.book.to_list(),
                 "search": {
                     "available": problem is None,
                     "engine": self._shown(in_use) if in_use else None,
@@ -170,14 +161,14 @@ class ChatRoutes:
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
                 "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
                 "settings": self.conversations.chat.usual_settings.to_dict(language),
-                "depth": usual_depth(self.backend.settings).value,
+                "depth": usual_depth(self.conversations.chat.settings).value,
                 "operator": operator,
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
                 "research": {
-                    "questions": self.backend.settings.research_questions,
-                    **limits_of(self.backend.settings).to_dict(),
+                    "questions": self.conversations.chat.settings.research_questions,
+                    **limits_of(self.conversations.chat.settings).to_dict(),
                 },
             },
             language=language,
@@ -214,7 +205,7 @@ class ChatRoutes:
         """Begin a conversation."""
         body = await read_body(request, NewSession) if await request.body() else NewSession()
         settings = self.conversations.chat.usual_settings.changed(body.settings)
-        self._check_engine(settings)
+        self._check(settings)
         info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
         removed = [{"id": one.id, "title": one.title} for one in info.removed]
         language = reader_language(request.scope)
@@ -248,7 +239,7 @@ class ChatRoutes:
         owner, session = owner_of(request), request.path_params["session"]
         if body.settings is not None:
             known = (await self.conversations.store.get(owner, session)).settings
-            self._check_engine(known.changed(body.settings))
+            self._check(known.changed(body.settings), body.settings)
         info = await self.conversations.store.change(owner, session, title=body.title, settings=body.settings)
         language = reader_language(request.scope)
         return json_answer(info.to_dict(language), language=language)
@@ -262,6 +253,7 @@ class ChatRoutes:
         """Ask a question; the answer streams in."""
         self.backend.check_open()
         body = await read_body(request, Question)
+        self._check_model(body.model)
         live = await self.conversations.send(
             owner_of(request),
             request.path_params["session"],
@@ -272,6 +264,7 @@ class ChatRoutes:
             query=body.query,
             research=body.research,
             goes_on=body.goes_on,
+            model=body.model,
         )
         return event_stream(live, wished_language(request.scope))
 
@@ -302,10 +295,18 @@ class ChatRoutes:
             raise SessionNotFound(Fact("web.turn_elsewhere"))
         return live
 
-    def _check_engine(self, settings: ChatSettings) -> None:
+    def _check(self, settings: ChatSettings, changed: Mapping[str, Any] | None = None) -> None:
+        """Refuse what there is not; a model that is gone since it was chosen keeps nothing else from being changed."""
         known = self.backend.service.engine_problems()
         if settings.engine is not None and settings.engine not in {*known, "native"}:
             raise InvalidQuery(Fact("web.unknown_engine", name=settings.engine))
+        if changed is None or "model" in changed:
+            self._check_model(settings.model)
+
+    def _check_model(self, name: str | None) -> None:
+        known = self.conversations.chat.book.names
+        if name is not None and name not in known:
+            raise InvalidQuery(Fact("web.unknown_model", name=name[:60], known=known[1:] or "—"))
 
 
 def answered(handler: Handler) -> Handler:
