@@ -21,7 +21,7 @@ from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.chat.turns.notices import reason_of, search_notice
 from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
-from qiusuo.errors import AllEnginesFailed, SearchError, UserRateLimited
+from qiusuo.errors import AllEnginesFailed, ModelError, SearchError, UserRateLimited
 from qiusuo.models import SearchResponse, SearchResultItem, SearchType
 from qiusuo.roster import NATIVE
 from qiusuo.words import Language
@@ -138,11 +138,19 @@ class Run:
         if needed + most // 2 > self.tokens_left:
             self.reached.add("tokens")
             return ""
+        try:
+            return await self._written(messages, seconds, most, needed)
+        except ModelError as error:
+            if not self.context.take_second(error):
+                raise
+        return await self._written(messages, seconds, most, needed)
+
+    async def _written(self, messages: Sequence[BaseMessage], seconds: float, most: int, needed: int) -> str:
         self.state.tokens += needed
         spent, most_spent = 0, self.tokens_left
         spoken = _Spoken()
         self.context.journal.status(Stage.THINKING)
-        model = await self.context.model.chat_model()
+        model = await self.context.chat_model()
         stream = stream_model(
             model, messages, model=self.context.model.info.name, idle_timeout=self.context.settings.model_timeout
         )

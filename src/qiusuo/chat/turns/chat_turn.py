@@ -22,7 +22,7 @@ from qiusuo.chat.turns.injecting import WHOLE_CHARS, fitting, room_left, with_pa
 from qiusuo.chat.turns.notices import differing, notice, reason_of, search_notice
 from qiusuo.chat.turns.reading import gather
 from qiusuo.chat.turns.rewriting import differ_much, query_by_model, query_of_message
-from qiusuo.errors import AllEnginesFailed, ModelRejected, SearchError
+from qiusuo.errors import AllEnginesFailed, ModelError, ModelRejected, SearchError
 from qiusuo.models import Attempt, SearchResponse, SearchType
 from qiusuo.passages import Text
 from qiusuo.pipeline.merge import fuse
@@ -147,16 +147,14 @@ def _strong_first(context: Context, response: SearchResponse) -> SearchResponse:
 
 async def answer_from(context: Context, found: Found | SearchError | None) -> None:
     """Let the model answer from what was found, and end the turn."""
-    question, language = context.ask.question, context.language
-    match found:
-        case None:
-            text = context.ask.client.asked or prompts.with_date(question, language)
-        case Found(response, numbers, evidence):
-            text = with_passages(context, response, numbers, evidence)
-        case _:
-            text = prompts.after_failure(question, language, remark=context.material.told())
-    message_text = MessageText(context.journal, context.linking, context.ask.client.names)
-    message = await _said(context, text, message_text)
+    text, message_text = _asked(context, found), _message_text(context)
+    try:
+        message = await _said(context, text, message_text)
+    except ModelError as error:
+        if message_text.raw or not context.take_second(error):
+            raise
+        text, message_text = _asked(context, found), _message_text(context)  # it may have less room
+        message = await _said(context, text, message_text)
     client = context.ask.client
     context.calls = client.called([call for call in message.tool_calls if call["name"] in client.names])
     said = AIMessage(message.text, tool_calls=context.calls)
@@ -169,6 +167,22 @@ async def answer_from(context: Context, found: Found | SearchError | None) -> No
         finish=TOOL_CALLS if context.calls else finish_of(message),
         as_it_is=client.form is not None,
     )
+
+
+def _asked(context: Context, found: Found | SearchError | None) -> str:
+    """Return the question as the model gets it, with what was found."""
+    question, language = context.ask.question, context.language
+    match found:
+        case None:
+            return context.ask.client.asked or prompts.with_date(question, language)
+        case Found(response, numbers, evidence):
+            return with_passages(context, response, numbers, evidence)
+        case _:
+            return prompts.after_failure(question, language, remark=context.material.told())
+
+
+def _message_text(context: Context) -> MessageText:
+    return MessageText(context.journal, context.linking, context.ask.client.names)
 
 
 async def _said(context: Context, text: str, message_text: MessageText) -> AIMessage:

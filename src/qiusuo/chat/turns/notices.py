@@ -146,10 +146,17 @@ def search_code(error: SearchError) -> str:
     return _OUTCOMES.get(outcome, "search_unavailable")
 
 
-def model_notice(error: ModelError) -> Notice:
-    """Return what a reader is told about a model that failed."""
+def model_notice(error: ModelError, label: str = "", before: tuple[ModelError, str] | None = None) -> Notice:
+    """Return what a reader is told about a model that failed, and about the first where that has failed ``before``."""
     code = next((code for kind, code in _MODEL_CODES if isinstance(error, kind)), "model_unavailable")
-    return notice(code, "error", reason=error.told, commands=error.commands, retry_after=error.retry_after)
+    reason = error.told
+    if before is not None:
+        both = ((before[0].told, before[1]), (reason, label))
+        reason = Fact(
+            "turn.engines_failed",
+            reason=tuple(Fact("turn.engine_failed", engine=name, reason=why) for why, name in both),
+        )
+    return notice(code, "error", reason=reason, commands=error.commands, retry_after=error.retry_after)
 
 
 def _misconfigured(error: SearchError) -> Fact | None:
