@@ -9,8 +9,11 @@ unexport PYTHONDONTWRITEBYTECODE
 # The uv that set-up brings where the machine has none; the statutes may need it too. Looked for when it is needed.
 OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
 
+# Types are checked beside the tests: without its cache mypy takes most of a minute, on one core.
+BESIDE_TYPES = $(BIN)/python scripts/beside.py $(BIN)/mypy --
+
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint format wheel bench clients docs eval setup clean
+.PHONY: help run test check lint quick-lint format wheel bench clients docs eval setup clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -29,19 +32,21 @@ run: setup  ## Install everything, Chinese statutes too, and serve the chat page
 
 test:  ## Install everything and run all checks and tests
 	@$(PYTHON) scripts/setup.py --test
-	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	@$(MAKE) --no-print-directory quick-lint
+	@$(BESIDE_TYPES) $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 	@$(MAKE) --no-print-directory wheel
 
 check:  ## Lint, and every test that starts no other program: what to run while you work
 	@$(PYTHON) scripts/setup.py --check
-	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not programs"
+	@$(MAKE) --no-print-directory quick-lint
+	@$(BESIDE_TYPES) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not programs"
 
-lint:  ## Format check, lint, types, generated docs
+lint: quick-lint  ## Format check, lint, types, generated docs
+	$(BIN)/mypy
+
+quick-lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/python scripts/docs.py --check
 
 wheel:  ## Build the package, install it on its own and try it; says so loudly where no package index answers

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.support.chromium import browser
 from tests.support.postgres_process import postgres
+from tests.support.sharing_out import FileScheduling, longest_first
 
 __all__ = ["browser", "postgres"]  # fixtures: one browser, one PostgreSQL for the whole run
 
@@ -48,7 +49,12 @@ _SMALL = {"/bin/sh", "mount", "umount"}
 _LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling:
+    """Hand out whole files; only a run with several processes asks."""
+    return FileScheduling(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that drive another program, which ``make check`` leaves out.
 
     Such a test may try twice: starved on two cores it may miss a deadline. The summary names each one that needed it;
@@ -59,6 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.parent.name in _BROWSED or (group is not None and group.args[0] in _PROGRAMS):
             item.add_marker(pytest.mark.programs)
             item.add_marker(pytest.mark.flaky(reruns=1))
+    if hasattr(config, "workerinput"):  # one of several processes
+        longest_first(items, lambda item: item.get_closest_marker("programs") is not None)
 
 
 def pytest_collection_finish() -> None:

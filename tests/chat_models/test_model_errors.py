@@ -9,10 +9,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-import anthropic
 import httpx
 import pytest
-from google.genai import errors as google_errors
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
@@ -234,17 +232,22 @@ def openai_error(status: int, message: str, code: str | None = None) -> Exceptio
 
 
 def anthropic_error(status: int, kind: str, message: str, **headers: str) -> Exception:
+    import anthropic
+
     body = {"type": "error", "error": {"type": kind, "message": message}}
     response: Any = httpx.Response(status, request=httpx.Request("POST", "http://x"), json=body, headers=headers)
     return anthropic.APIStatusError(message, response=response, body=body)
 
 
 def google_error(status: int, state: str, message: str) -> Exception:
-    return google_errors.ClientError(status, {"error": {"code": status, "message": message, "status": state}})
+    from google.genai import errors
+
+    return errors.ClientError(status, {"error": {"code": status, "message": message, "status": state}})
 
 
-def wrapped(inner: Exception) -> Exception:
+def wrapped_google_error(status: int, state: str, message: str) -> Exception:
     """As LangChain's package for Gemini wraps them."""
+    inner = google_error(status, state, message)
     outer = RuntimeError(f"Error calling model 'gemini': {inner}")
     outer.__cause__ = inner
     return outer
@@ -272,44 +275,50 @@ class TestWords:
         assert type(translated(openai_error(400, words), "m")) is ContextOverflow
 
     @pytest.mark.parametrize(
-        ("error", "kind"),
+        ("make", "values", "kind"),
         [
-            (openai_error(400, "x", "context_length_exceeded"), ContextOverflow),
+            (openai_error, (400, "x", "context_length_exceeded"), ContextOverflow),
             (
-                openai_error(400, "Output data may contain inappropriate content.", "data_inspection_failed"),
+                openai_error,
+                (400, "Output data may contain inappropriate content.", "data_inspection_failed"),
                 ModelRejected,
             ),
-            (openai_error(400, "系统检测到输入或生成内容可能包含不安全或敏感内容", "1301"), ModelRejected),
-            (openai_error(429, "余额不足或无可用资源包,请充值。", "1113"), ModelRateLimited),
-            (openai_error(400, "max_tokens must be positive"), ModelRejected),
-            (anthropic_error(401, "authentication_error", f"invalid x-api-key {KEY}"), ModelAuthFailed),
-            (anthropic_error(400, "invalid_request_error", "prompt is too long: 9 > 8"), ContextOverflow),
-            (anthropic_error(400, "invalid_request_error", "Your credit balance is too low"), ModelRateLimited),
-            (anthropic_error(529, "overloaded_error", "Overloaded"), ModelUnavailable),
-            (anthropic_error(200, "overloaded_error", "Overloaded"), ModelUnavailable),
-            (google_error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), ModelAuthFailed),
-            (google_error(403, "PERMISSION_DENIED", "denied"), ModelAuthFailed),
-            (google_error(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum"), ContextOverflow),
-            (wrapped(google_error(503, "UNAVAILABLE", "The model is overloaded.")), ModelUnavailable),
-            (httpx.ReadTimeout("slow"), ModelTimeout),
-            (httpx.ConnectError("refused"), ModelUnavailable),
-            (httpx.RemoteProtocolError("incomplete chunked read"), ModelBroken),
-            (TimeoutError(), ModelTimeout),
-            (ConnectionRefusedError(), ModelUnavailable),
-            (ValueError("No generation chunks were returned"), ModelBroken),
-            (KeyError("choices"), ModelBroken),
-            (ImportError("No module named 'langchain_xai'"), ModelNotConfigured),
+            (openai_error, (400, "系统检测到输入或生成内容可能包含不安全或敏感内容", "1301"), ModelRejected),
+            (openai_error, (429, "余额不足或无可用资源包,请充值。", "1113"), ModelRateLimited),
+            (openai_error, (400, "max_tokens must be positive"), ModelRejected),
+            (anthropic_error, (401, "authentication_error", f"invalid x-api-key {KEY}"), ModelAuthFailed),
+            (anthropic_error, (400, "invalid_request_error", "prompt is too long: 9 > 8"), ContextOverflow),
+            (anthropic_error, (400, "invalid_request_error", "Your credit balance is too low"), ModelRateLimited),
+            (anthropic_error, (529, "overloaded_error", "Overloaded"), ModelUnavailable),
+            (anthropic_error, (200, "overloaded_error", "Overloaded"), ModelUnavailable),
+            (
+                google_error,
+                (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."),
+                ModelAuthFailed,
+            ),
+            (google_error, (403, "PERMISSION_DENIED", "denied"), ModelAuthFailed),
+            (google_error, (400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum"), ContextOverflow),
+            (wrapped_google_error, (503, "UNAVAILABLE", "The model is overloaded."), ModelUnavailable),
+            (httpx.ReadTimeout, ("slow",), ModelTimeout),
+            (httpx.ConnectError, ("refused",), ModelUnavailable),
+            (httpx.RemoteProtocolError, ("incomplete chunked read",), ModelBroken),
+            (TimeoutError, (), ModelTimeout),
+            (ConnectionRefusedError, (), ModelUnavailable),
+            (ValueError, ("No generation chunks were returned",), ModelBroken),
+            (KeyError, ("choices",), ModelBroken),
+            (ImportError, ("No module named 'langchain_xai'",), ModelNotConfigured),
         ],
-        ids=repr,
     )
-    def test_each_is_known(self, error: Exception, kind: type[ModelError]) -> None:
-        found = translated(error, "m")
+    def test_each_is_known(
+        self, make: Callable[..., Exception], values: tuple[Any, ...], kind: type[ModelError]
+    ) -> None:
+        found = translated(make(*values), "m")
         assert type(found) is kind
         assert KEY not in str(found)
 
     def test_gemini_tells_the_wait_in_words(self) -> None:
         words = "You exceeded your current quota, please check your plan and billing details. Please retry in 21.5s."
-        found = translated(wrapped(google_error(429, "RESOURCE_EXHAUSTED", words)), "m")
+        found = translated(wrapped_google_error(429, "RESOURCE_EXHAUSTED", words), "m")
         assert isinstance(found, ModelRateLimited)
         assert found.retry_after == 21.5
 

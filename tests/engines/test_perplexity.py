@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from perplexity import Perplexity as PerplexityClient
 
 from qiusuo.engines.perplexity import PerplexityEngine
 from qiusuo.errors import AuthFailed, QuotaExceeded
@@ -29,6 +28,7 @@ class TestPerplexity(EngineConformance):
             include_domains=("gov.cn", "example.org"),
         )
         await self.run(server, query, 7)
+        from perplexity import Perplexity as PerplexityClient  # takes long to load
 
         def ask() -> int:
             with PerplexityClient(api_key=server.key, base_url=server.base_url, max_retries=0) as client:

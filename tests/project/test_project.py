@@ -99,3 +99,14 @@ class TestClients:
         assert f" {len(CLIENTS)} " in text
         names = {client.name.removeprefix("npm:").removesuffix("-ai") for client in CLIENTS}
         assert [name for name in names if name.replace("-", "") not in text.replace("-", "").replace(" ", "")] == []
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize(("beside", "ahead", "code"), [(0, 0, 0), (1, 0, 1), (0, 5, 5), (1, 5, 5)])
+def test_types_are_checked_beside_the_tests(beside: int, ahead: int, code: int) -> None:
+    """Whichever fails, the run fails; what the silent one says comes when the other has ended."""
+    programs = [[sys.executable, "-c", f"print('{name}'); exit({end})"] for name, end in (("B", beside), ("A", ahead))]
+    command = [sys.executable, str(ROOT / "scripts/beside.py"), *programs[0], "--", *programs[1]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
+    assert done.returncode == code
+    assert [line for line in done.stdout.splitlines() if line in {"A", "B"}] == ["A", "B"]

@@ -22,6 +22,10 @@ MODULES = sorted(ROOT.rglob("*.py"))
 CODES = frozenset(codes())
 
 
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
 @cache
 def facts_in(path: Path) -> tuple[tuple[int, str, frozenset[str] | None], ...]:
     """Every ``Fact("code", …)`` of a file with the names of its values; None where they are given as ``**values``."""
@@ -184,13 +188,14 @@ class TestCatalogue:
         monkeypatch.setattr("qiusuo.words.catalogue.entry", wrong.get)
         assert [len(problems(code)) for code in wrong] == [1, 1, 1, 1, 1]
 
-    @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-    def test_facts_of_the_code_are_in_the_catalogue_with_their_values(self, path: Path) -> None:
-        found = facts_in(path)
-        assert [f"{path.name}:{line}: {code}" for line, code, _ in found if code not in CODES and code != "said"] == []
+    def test_facts_of_the_code_are_in_the_catalogue_with_their_values(self) -> None:
+        found = [
+            (f"{named(path)}:{line}: {code}", code, names) for path in MODULES for line, code, names in facts_in(path)
+        ]
+        assert [place for place, code, _ in found if code not in CODES and code != "said"] == []
         other = [
-            f"{path.name}:{line}: {code} wants {sorted(wanted_values(code))}, not {sorted(names)}"
-            for line, code, names in found
+            f"{place} wants {sorted(wanted_values(code))}, not {sorted(names)}"
+            for place, code, names in found
             if code in CODES and names is not None and not wanted_values(code) <= names
         ]
         assert other == []
@@ -202,7 +207,7 @@ class TestOneCatalogue:
     @pytest.mark.parametrize("part", PARTS)
     def test_errors_are_raised_with_facts(self, part: str) -> None:
         found = [
-            f"{path.relative_to(ROOT).as_posix()}:{line}"
+            f"{named(path)}:{line}"
             for path in MODULES
             if path.relative_to(ROOT).parts[0] == part
             for line in literal_errors(path)
@@ -223,15 +228,13 @@ class TestOneCatalogue:
         )
         assert literal_errors(file) == [1, 2, 3, 4, 5, 8]
 
-    @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-    def test_no_other_file_has_a_chinese_sentence(self, path: Path) -> None:
-        if path.relative_to(ROOT).as_posix().startswith(FOR_MODELS):
-            return
-        assert [f"{line}: {text}" for line, text in chinese_sentences(path)] == []
+    def test_no_other_file_has_a_chinese_sentence(self) -> None:
+        ours = [path for path in MODULES if not named(path).startswith(FOR_MODELS)]
+        assert [f"{named(path)}:{line}: {text}" for path in ours for line, text in chinese_sentences(path)] == []
 
-    @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
-    def test_nobody_reads_our_own_sentences(self, path: Path) -> None:
-        assert readings(path) == [] or path.name == "conformance.py", "which tests that a key is named"
+    def test_nobody_reads_our_own_sentences(self) -> None:
+        ours = [path for path in MODULES if path.name != "conformance.py"]  # which tests that a key is named
+        assert [f"{named(path)}:{line}" for path in ours for line in readings(path)] == []
 
     def test_what_reading_them_looks_like(self, tmp_path: Path) -> None:
         file = tmp_path / "module.py"
