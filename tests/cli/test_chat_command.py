@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -99,11 +99,11 @@ class TestPipe:
 
 
 class TestModels:
-    CHEAP: ClassVar = {"QIUSUO_MODELS__CHEAP__MODEL": "openai:small"}
+    CHEAP: ClassVar[dict[str, Any]] = {"QIUSUO_MODELS__CHEAP__MODEL": "openai:small"}
 
     def test_a_model_is_chosen_by_its_name(self, chat: ChatTerminal) -> None:
         chat.model.add(Reply.text("Hi."))
-        own = {"OPENAI_BASE_URL": chat.model.base_url, "OPENAI_API_KEY": chat.model.key}
+        own: dict[str, Any] = {"OPENAI_BASE_URL": chat.model.base_url, "OPENAI_API_KEY": chat.model.key}
         # The first is set wrongly, which is nobody's business here.
         events = chat.events("hello", "--model", "cheap", QIUSUO_MODEL="nobody:knows", **own, **self.CHEAP)
         assert chat.model.requests[0].body["model"] == "small"
@@ -111,7 +111,7 @@ class TestModels:
 
     def test_the_second_answers_for_one_that_is_set_wrongly(self, chat: ChatTerminal) -> None:
         chat.model.add(Reply.text("Hi."))
-        own = {"OPENAI_BASE_URL": chat.model.base_url, "OPENAI_API_KEY": chat.model.key}
+        own: dict[str, Any] = {"OPENAI_BASE_URL": chat.model.base_url, "OPENAI_API_KEY": chat.model.key}
         second = {**self.CHEAP, "QIUSUO_SECOND_MODEL": "cheap", "QIUSUO_MODEL": "nobody:knows"}
         out, err = chat.pipe("hello", QIUSUO_MODEL_BASE_URL=None, **own, **second)
         assert "Hi." in out
@@ -369,13 +369,13 @@ class TestTerminal:
         screen.enter("")
         screen.wait_for("模型：compatible:small")
         screen.enter("hello")
-        screen.wait_for("From the cheap one.", "秒 · compatible:small")
+        screen.wait_for("From the cheap one.", "词元 · compatible:small")
         screen.enter("/model wrong")
         screen.wait_for("nobody:knows", "→")
         screen.enter("/model first")
         screen.wait_for("模型：openai:scripted")
         screen.enter("hello")
-        screen.wait_for("From the first.", "秒 · openai:scripted")
+        screen.wait_for("From the first.", "词元 · openai:scripted")
         screen.enter("/exit")
         assert screen.wait() == 0
         assert [asked.body["model"] for asked in chat.model.requests] == ["small", "scripted"]

@@ -84,7 +84,7 @@ def test_the_page_is_typed_also_in_the_keys_of_its_words(tmp_path: Path) -> None
     """``words.js`` is made by the server: laid beside the other modules for the check."""
     (tmp_path / MODULE).write_bytes(words_module())
     for name, words in room_words().items():
-        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(words)
     config = json.loads((VENDOR / "tsconfig.json").read_text(encoding="utf-8"))
     whole = {

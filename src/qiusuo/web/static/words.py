@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from qiusuo.chat.slash import COMMANDS
 from qiusuo.words import Fact, Language
 from qiusuo.words.catalogue import Part, codes, template
 
@@ -35,9 +36,25 @@ def words_module() -> bytes:
 
 
 def room_words() -> dict[str, bytes]:
-    """Return ``words.js`` of each room: what is read there alone does not weigh on the chat page."""
+    """Return ``words.js`` of each room, and the commands: what is read there alone does not weigh on the chat page."""
     tables = {room: {language: _words(prefix, language) for language in Language} for room, prefix in ROOMS.items()}
-    return {f"{room}/{MODULE}": f"export const WORDS = {_json(table)};\n".encode() for room, table in tables.items()}
+    made = {f"{room}/{MODULE}": f"export const WORDS = {_json(table)};\n".encode() for room, table in tables.items()}
+    return made | {"later/commands.js": commands_module()}
+
+
+def commands_module() -> bytes:
+    """Return ``later/commands.js``: those slash commands of the terminal that the page has too, with their words."""
+    table = [
+        {
+            "name": command.name,
+            "argument": command.argument,
+            "choices": list(command.choices),
+            "help": {language: Fact(f"terminal.help_{command.name}").text(language) for language in Language},
+        }
+        for command in COMMANDS.values()
+        if command.page
+    ]
+    return f"export const COMMANDS = {_json(table)};\n".encode()
 
 
 def _words(prefix: str, language: Language) -> dict[str, str]:

@@ -44,6 +44,9 @@ export function fold(turn, event) {
     case "turn":
       Object.assign(turn, rest);
       break;
+    case "model":
+      turn.model = rest.model;
+      break;
     case "status":
       turn.stage = rest.stage;
       break;

@@ -5,6 +5,7 @@ import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, defaultSettings, getState, say, toast } from "./store.js";
 import { tellAgain } from "./telling.js";
 import { PENDING, UNSENT, attach, detach, turnsBegun } from "./turns.js";
+import { asWished, looking, noteSearch } from "./wishes.js";
 
 /** @import { Session, SessionInfo, Settings, Turn } from "./types.js" */
 
@@ -40,7 +41,7 @@ export async function start() {
   try {
     const [config] = await Promise.all([call("GET", "/api/chat/config"), loadHistory()]);
     change({ config, failed: "", locked: false });
-    if (!getState().current && !changes) change({ settings: config.settings });
+    if (!getState().current && !changes) change({ settings: asWished(config.settings) });
   } catch (error) {
     if (refusedWith(error, 401)) return;
     const absent = refusedWith(error, 404);
@@ -228,7 +229,7 @@ function settingsOf(info) {
  */
 export function newChat({ instead = false } = {}) {
   leave("");
-  change({ current: null, turns: [], earlier: 0, loading: false, drawer: false });
+  change({ current: null, turns: [], earlier: 0, loading: false, drawer: false, settings: asWished(getState().settings) });
   if (location.hash) history[instead ? "replaceState" : "pushState"](null, "", location.pathname);
   focusQuestion();
 }
@@ -254,9 +255,10 @@ export async function ensureSession() {
 /** @returns {Promise<SessionInfo>} */
 async function createSession() {
   const mine = place;
-  const { mode, search, engine, results, depth = null } = getState().settings;
+  const { mode, search, engine, results, depth = null, model = null } = getState().settings;
   // The switch keeps its place under agent mode, but can be set in chat mode only.
-  const chosen = { search, engine, results, depth };
+  const there = getState().config?.models?.some(({ name }) => name === model);
+  const chosen = { search, engine, results, depth, model: there ? model : null };
   const wanted = mode === "agent" ? chosen : { mode, ...chosen };
   /** @type {Session & {removed: {title: string}[]}} */
   const { turns: _none, removed, ...made } = await call("POST", "/api/chat/sessions", { settings: wanted });
@@ -292,6 +294,7 @@ export function changeSettings(values, confirmation) {
       if (mine === changes) change({ settings: info.settings, current: info, saving: false });
       else if (here === place) change({ current: info });
       toast(confirmation);
+      if (values.search !== undefined) noteSearch(values.search);
       announce(info.id);
     } catch (error) {
       if (mine === changes) change({ settings: getState().current?.settings ?? before, saving: false });
@@ -299,11 +302,6 @@ export function changeSettings(values, confirmation) {
     }
   });
   return saved;
-}
-
-/** @param {Settings} settings @returns {Settings} with the switch as it must look */
-function looking(settings) {
-  return { ...settings, switch: settings.mode === "agent" ? "disabled" : settings.search ? "on" : "off" };
 }
 
 async function loadHistory() {

@@ -117,10 +117,11 @@ function unfollow(mine) {
  * @param {string} text
  * @param {string} [replaces]
  * @param {string} [query]
- * @param {{research?: boolean, goesOn?: boolean}} [how] `goesOn`: what it replaces is a research that broke off
+ * @param {{research?: boolean, goesOn?: boolean, model?: string}} [how] `goesOn`: what it replaces is a research that
+ *   broke off; `model`: the name of the one that answers this message
  * @returns {Promise<boolean>} false when the question was not taken
  */
-export async function send(text, replaces, query, { research = false, goesOn = false } = {}) {
+export async function send(text, replaces, query, { research = false, goesOn = false, model } = {}) {
   const { live, settings, turns } = getState();
   if (live) return false;
   const mode = research ? "research" : settings.mode;
@@ -143,6 +144,7 @@ export async function send(text, replaces, query, { research = false, goesOn = f
         ...(first && { [goesOn ? "goesOn" : "replaces"]: first.id }),
         ...(query && { query }),
         ...(research && { research }),
+        ...(model !== undefined && { model }),
       },
       signal: mine.quit.signal,
     });

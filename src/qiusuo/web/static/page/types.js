@@ -12,6 +12,7 @@
  * @property {string | null} engine null: the usual order
  * @property {number} results
  * @property {"snippets" | "auto" | "read" | null} [depth] null: the server's own
+ * @property {string | null} [model] the name of the one that answers; null: the first
  * @property {"on" | "off" | "disabled"} switch how the switch must look
  * @property {string} [note]
  *
@@ -214,7 +215,13 @@
  * @property {string} fix
  * @property {string[]} commands
  *
+ * @typedef {object} ModelChoice
+ * @property {string} name blank: the first
+ * @property {string} label
+ * @property {"remote" | "local" | "extractive" | "unusable"} kind
+ *
  * @typedef {object} Config
+ * @property {ModelChoice[]} [models]
  * @property {{name: string, label: string, kind: "remote" | "local" | "extractive", nativeSearch: boolean}} model
  * @property {{available: boolean, engine: {name: string, label: string, web: boolean} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines

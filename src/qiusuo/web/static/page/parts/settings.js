@@ -3,6 +3,8 @@ import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { changeSettings } from "../sessions.js";
 import { useStore } from "../store.js";
+import { useState } from "../vendor.js";
+import { searchAlways, searchesAlways } from "../wishes.js";
 
 /** @import { Config, Mode, Settings } from "../types.js" */
 
@@ -93,16 +95,30 @@ function SearchSwitch({ state, busy, describedBy, onChange }) {
 export function MoreSettings() {
   const settings = useStore((state) => state.settings);
   const config = useStore((state) => state.config);
+  const [, redraw] = useState(0);
   if (!config) return null;
   const { model, engines, search } = config;
   const auto = search.engine ? t("engineAuto", { engine: search.engine.label }) : t("engineAutoNone");
   const shown = engineInUse(config, settings);
+  const answering = config.models?.find((one) => one.name === settings.model) ?? model;
   return html`
     <dl class="facts">
-      <div><dt>${t("model")}</dt><dd title=${model.name}>${model.kind === "extractive" ? t("engineMissing") : model.label}</dd></div>
+      <div><dt>${t("model")}</dt><dd title=${answering === model ? model.name : answering.label}>${answering === model && model.kind === "extractive" ? t("engineMissing") : answering.label}</dd></div>
       <div><dt>${t("engine")}</dt><dd>${shown || t("engineMissing")}</dd></div>
     </dl>
     ${model.kind === "extractive" && html`<p class="hint">${t("extractive")}</p>`}
+    ${model.kind !== "extractive" &&
+    html`<label class="hint always">
+      <input
+        type="checkbox"
+        checked=${searchesAlways()}
+        onChange=${(/** @type {{currentTarget: HTMLInputElement}} */ { currentTarget }) => {
+          searchAlways(currentTarget.checked);
+          redraw((count) => count + 1);
+        }}
+      />
+      ${t("searchAlways")}
+    </label>`}
     <details class="more">
       <summary>${t("more")}</summary>
       <label class="field">

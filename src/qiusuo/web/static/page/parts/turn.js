@@ -1,6 +1,8 @@
 /** One question with everything that came of it. */
 import { html, memo } from "../html.js";
 import { formatSeconds, listed, t } from "../i18n.js";
+import { useLater } from "../load.js";
+import { useStore } from "../store.js";
 import { send } from "../turns.js";
 import { Answer } from "./answer.js";
 import { CopyButton } from "./copy.js";
@@ -48,7 +50,10 @@ function StatusLine({ turn }) {
 
 /** @param {{turn: Turn, last: boolean, busy: boolean}} props */
 function Ending({ turn, last, busy }) {
+  const several = useStore((state) => (state.config?.models?.length ?? 0) > 1);
   const full = turn.notices.some((notice) => notice.code === "turns_full");
+  const open = last && !busy && !full;
+  const choice = useLater(() => import("../later/models.js"), open && several);
   const copied = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
   return html`
     ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
@@ -61,12 +66,11 @@ function Ending({ turn, last, busy }) {
     <footer class="turn-foot">
       ${turn.answer && html`<${CopyButton} text=${copied} label=${t("copyAnswer")} />`}
       <${ResearchButtons} turn=${turn} last=${last} busy=${busy} />
-      ${last &&
-      !busy &&
-      !full &&
+      ${open &&
       html`<button type="button" class="quiet" onClick=${() => void send(turn.question, turn.id, undefined, { research: turn.mode === "research" })}>
         <${Icon} name="retry" /><span>${t("retry")}</span>
       </button>`}
+      ${open && several && choice && html`<${choice.AgainWith} turn=${turn} />`}
       <${Verdicts} turn=${turn} />
       <span class="usage">${usage(turn)}</span>
     </footer>

@@ -4,6 +4,7 @@ import { getLanguage, t } from "../i18n.js";
 import { NO_CHAT, changeSettings } from "../sessions.js";
 import { getState, useStore } from "../store.js";
 import { send } from "../turns.js";
+import { searchAlways } from "../wishes.js";
 import { Command } from "./copy.js";
 import { docLink } from "./notice.js";
 
@@ -38,7 +39,8 @@ export function Welcome() {
             ${t("welcomeSearchOff")}${" "}
             <button type="button" class="inline" onClick=${turnSearchOn}>
               ${t("turnOn")}
-            </button>
+            </button>${" "}
+            <button type="button" class="inline" onClick=${() => searchAlways(true)}>${t("searchAlways")}</button>
           </p>`
         : html`<p>${t("welcomeAbout")}</p>`}
       ${examples.length > 0 &&
