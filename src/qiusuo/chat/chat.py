@@ -34,6 +34,7 @@ from qiusuo.errors import InvalidQuery, ModelError, SearchError
 from qiusuo.models import SearchType
 from qiusuo.pages import PageReader, RecentPages
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
+from qiusuo.retiring import Retiring
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import offered, plugin_tools
@@ -136,6 +137,7 @@ class Chat:
         self._own_reader = reader is None
         self._reader = reader or PageReader.from_settings(self.settings)
         self._recent_pages = RecentPages(self._reader, self.settings.ttl_for(SearchType.GENERAL), clock=clock)
+        self._retiring = Retiring()
         # One set for all turns: what a plug-in opens for its tools may take a while.
         self._tools = plugin_tools(service)
         plugins.recognise("")  # so that no first question waits for what the recognisers load
@@ -144,6 +146,14 @@ class Chat:
     def usual_settings(self) -> ChatSettings:
         """The settings of a new conversation: without a model it searches, as there is nothing else to answer from."""
         return ChatSettings(search=self.model.info.kind == EXTRACTIVE)
+
+    async def renew(self, settings: Settings, model: Model | None = None) -> None:
+        """Answer new turns by other settings, and with another model; those under way go on with what they have."""
+        before, self.settings = self.model, settings
+        self._recent_pages.ttl = settings.ttl_for(SearchType.GENERAL)
+        if model is not None and model is not before:
+            self.model = model
+            await self._retiring.retire([before])
 
     def turn(self, ask: Ask, memory: Memory | None = None) -> Turn:
         """Return the turn for a question; nothing happens before its events are read.
@@ -202,10 +212,12 @@ class Chat:
         journal, ask = context.journal, context.ask
         searches = ask.research or ask.settings.search or ask.settings.mode is Mode.AGENT
         mode = RESEARCH if ask.research else ask.settings.mode.value
-        journal.emit(TurnStarted(ask.id, ask.question, mode, self.model.info.name, searches, now()))
+        journal.emit(TurnStarted(ask.id, ask.question, mode, context.model.info.name, searches, now()))
+        user = self._retiring.enter()
         try:
             await journal.run(lambda: self._answer(context))
         finally:
+            await self._retiring.leave(user)
             if ask.id not in context.memory.starts and journal.record.answer:
                 # Stopped or broken off: what was said so far has been said.
                 said = [HumanMessage(ask.question), AIMessage(without_links(journal.record.answer))]
@@ -216,7 +228,7 @@ class Chat:
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask
-        if self.model.info.kind == EXTRACTIVE:
+        if context.model.info.kind == EXTRACTIVE:
             journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
             if ask.client.tools:
                 context.leave_out_client_tools()
@@ -241,16 +253,16 @@ class Chat:
     async def _native(self, context: Context) -> NativeSearch | None:
         """Return the model's own search where it is first in the order; else None."""
         settings = context.ask.settings
-        first = (self.settings.provider_priority or (NATIVE,))[0]
+        first = (context.settings.provider_priority or (NATIVE,))[0]
         if (settings.mode is Mode.CHAT and not settings.search) or context.ask.client.any:
             return None
-        own = self.settings.model_search
-        if (settings.engine or first) != NATIVE or own == "off" or self.model.info.kind == EXTRACTIVE:
+        own = context.settings.model_search
+        if (settings.engine or first) != NATIVE or own == "off" or context.model.info.kind == EXTRACTIVE:
             return None
         if settings.engine != NATIVE and await self._is_answered_here(context):
             return None
-        chat_model = await self.model.chat_model()
-        return native_search_for(self.model.info, chat_model, vendor=None if own == "auto" else own)
+        chat_model = await context.model.chat_model()
+        return native_search_for(context.model.info, chat_model, vendor=None if own == "auto" else own)
 
     async def _is_answered_here(self, context: Context) -> bool:
         """Tell whether an engine that answers first has the answer: what it knows, it knows exactly."""
@@ -276,6 +288,7 @@ class Chat:
 
     async def aclose(self) -> None:
         """Close the model, and the page reader if it is our own. The service stays its owner's."""
+        await self._retiring.aclose()
         await self.model.aclose()
         if self._own_reader:
             await self._reader.aclose()

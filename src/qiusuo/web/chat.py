@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -22,8 +21,7 @@ from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.depth import usual_depth
 from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
 from qiusuo.chat.sessions.places import NO_USER
@@ -32,21 +30,19 @@ from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
 from qiusuo.config import Settings
-from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
+from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
 from qiusuo.models import SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.server_settings import is_loopback
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.entrance.auth import runs_the_server
+from qiusuo.web.chat_model import other_model, usable_model
 from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.language import language_headers, reader_language, wished_language
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact, Language
-
-logger = logging.getLogger(__name__)
 
 PING_SECONDS: Final = 15.0
 PAGE_LENGTH: Final = 50
@@ -96,10 +92,14 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
 
     def extend(backend: Backend) -> Extension:
         settings = backend.settings
-        url = settings.database_url.get_secret_value() if settings.database_url else None
         chat = Chat(backend.service, model or usable_model(settings), reader=backend.reader, settings=settings)
-        conversations = Conversations(chat, store or open_store(url, limits=store_limits(settings)))
+        conversations = Conversations(chat, store or _own_store(backend))
         backend.parts["conversations"] = conversations
+
+        async def renew(now: Settings) -> None:
+            await chat.renew(now, other_model(chat.settings, now) if model is None else None)
+
+        backend.live.on_renewal(renew)
 
         @asynccontextmanager
         async def lifespan() -> AsyncIterator[None]:
@@ -116,13 +116,17 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
     return extend
 
 
-def usable_model(settings: Settings) -> Model:
-    """Return the model of the settings; one that is set wrongly does not keep the server from starting."""
-    try:
-        return open_model(settings)
-    except ModelNotConfigured as error:
-        logger.warning("the model cannot be used: %s", error)
-        return UnusableModel(error, settings.model or "")
+def _own_store(backend: Backend) -> SessionStore:
+    """Open the store of the settings; how much it keeps follows them."""
+    secret = backend.settings.database_url
+    url = secret.get_secret_value() if secret else None
+    store = open_store(url, limits=store_limits(backend.settings))
+
+    async def renew(now: Settings) -> None:
+        store.limits = store_limits(now)
+
+    backend.live.on_renewal(renew)
+    return store
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ class ChatRoutes:
         statuses = await service.status()
         problem = None if taking_part else await service.disabled()
         in_use = _engine_in_use(taking_part, statuses)
-        operator = runs_the_server(request.scope, self.backend.settings.operators or ())
+        operator = self.backend.is_run_by(request.scope)
         return json_answer(
             {
                 "model": self.conversations.chat.model.info.to_dict(),
