@@ -20,6 +20,9 @@ const BEGINNINGS = [
   [/^BSA/, "engine", "brave"],
 ];
 
+/** Models that do other things than to answer; one of them is no good first choice. */
+const NO_CHAT = /embed|whisper|tts|image|dall-e|audio|moderation|realtime|rerank|transcribe|babbage|davinci|instruct/i;
+
 /** @param {SettingsData} data @returns {Owner[]} who has keys */
 function ownersOf(data) {
   const models = data.providers.filter((one) => !one.local);
@@ -90,9 +93,14 @@ export function KeyBox({ data, noModel, onUse }) {
   /** @param {Owner} provider */
   const listModels = async ({ name }) => {
     const lists = data.providers.find((one) => one.name === name)?.lists_models;
-    const found = lists ? (await call("POST", "/api/settings/models", { provider: name, api_key: key })).models : [];
-    setModels(found);
-    setModel(found[0] ?? "");
+    const found = lists && (await call("POST", "/api/settings/models", { provider: name, api_key: key }));
+    if (found && found.outcome !== "accepted") {
+      setWrong([found.message, found.fix].filter(Boolean).join(" "));
+      return;
+    }
+    const names = /** @type {string[]} */ (found ? found.models : []);
+    setModels(names);
+    setModel(names.find((one) => !NO_CHAT.test(one)) ?? names[0] ?? "");
   };
   /** @param {Owner} provider */
   const useModel = async ({ name }) => {

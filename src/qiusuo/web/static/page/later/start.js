@@ -120,21 +120,20 @@ function There({ config }) {
 /**
  * A model server that runs on this machine.
  *
- * @param {{server: FoundServer, onUse: (set: Record<string, unknown>, what: string) => Promise<void>}} props
+ * @param {{server: FoundServer, onUse: (set: Record<string, unknown>, what: string, unset?: string[]) => Promise<void>}} props
  */
 function Offer({ server, onUse }) {
-  const [model, setModel] = useState(server.models[0] ?? "");
+  const [model, setModel] = useState(String(server.use.set.model).replace(/^[^:]*:/, ""));
   const [busy, setBusy] = useState(false);
   const [wrong, setWrong] = useState("");
-  const { set } = server.use;
+  const { set, unset = [] } = server.use;
   const provider = String(set.model).split(":")[0];
   const take = async () => {
     setBusy(true);
     setWrong("");
-    await onUse({ ...set, model: `${provider}:${model}` }, model).catch((error) => setWrong(reasonOf(error)));
+    await onUse({ ...set, model: `${provider}:${model}` }, model, unset).catch((error) => setWrong(reasonOf(error)));
     setBusy(false);
   };
-  if (!model) return html`<p class="offer">${tr("serverEmpty", { server: server.label })}</p>`;
   return html`
     <div class="offer">
       <span>${tr("serverRuns", { server: server.label })}</span>

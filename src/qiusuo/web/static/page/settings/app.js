@@ -121,7 +121,7 @@ function Content({ desk }) {
     <${SearxngSheet} data=${data} />
     <${PacksSheet} />
     <${LookSheet} />
-    <${PrivacySheet} />
+    <${PrivacySheet} data=${data} />
     <${PeopleSheet} />
     <${DoctorSheet} />
   `;

@@ -40,15 +40,16 @@ function described(name, more) {
 export function Row({ name, label, about, where, children, labelled = true }) {
   const wrong = getDesk().errors[name];
   const note = isFixed(where) ? tr("fromEnvironment", { variable: where?.variable ?? "" }) : about;
+  const later = getDesk().data?.fields[name]?.restart && tr("afterRestart");
   const changed = isChanged(name) && html`<span class="mark">${tr("unsaved")}</span>`;
   return html`
-    <div class=${changed ? "row changed" : "row"}>
+    <div class=${changed ? "row changed" : "row"} data-name=${name}>
       ${labelled
         ? html`<label class="name" for=${idOf(name)}>${label}${changed}</label>`
         : html`<span class="name" id=${`${idOf(name)}-name`}>${label}${changed}</span>`}
       <div class="control">${children}</div>
       ${wrong && html`<p class="wrong" id=${`${idOf(name)}-wrong`}>${wrong}</p>`}
-      ${note && html`<p class="about" id=${`${idOf(name)}-about`}>${note}</p>`}
+      ${(note || later) && html`<p class="about" id=${`${idOf(name)}-about`}>${note} ${later}</p>`}
     </div>
   `;
 }

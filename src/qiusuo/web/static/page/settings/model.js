@@ -11,7 +11,7 @@ import { TryButton } from "./trying.js";
 /** @import { Provider, Secret, SettingsData } from "./types.js" */
 /** @import { Typed, Where } from "./fields.js" */
 
-const NAME = /^[\w.-]{1,40}$/;
+const NAME = /^[A-Za-z0-9][\w.-]{0,39}$/;
 const NO_KEY = { set: false, source: null, variable: "" };
 
 /** @param {{data: SettingsData}} props */
@@ -76,14 +76,18 @@ function ModelFields({ data, name }) {
   const vendor = data.providers.find((one) => one.name === chosen);
   const entry = data.models.find((one) => one.name === name);
   const secret = name ? (entry?.key ?? NO_KEY) : (entry?.key ?? secretOf(data, names.api_key));
+  // What is not named is taken as it is stored.
   const asked = () => ({
-    base_url: String(valueOf(names.base_url)).trim() || undefined,
+    base_url: isChanged(names.base_url) ? String(valueOf(names.base_url)).trim() : undefined,
     api_key: typedKey(names.api_key),
   });
   const list = async () => {
     try {
-      const { models } = await call("POST", "/api/settings/models", { provider: chosen, name, ...asked() });
-      setListed({ models, said: tr("listed", { count: models.length }) });
+      const base_url = String(valueOf(names.base_url)).trim() || undefined;
+      const found = await call("POST", "/api/settings/models", { provider: chosen, ...asked(), base_url });
+      const good = found.outcome === "accepted";
+      const said = good ? tr("listed", { count: found.models.length }) : [found.message, found.fix].join(" ");
+      setListed({ models: found.models, said });
     } catch (error) {
       setListed({ models: [], said: messageOf(error) });
     }

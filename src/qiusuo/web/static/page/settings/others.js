@@ -27,7 +27,7 @@ export function SearxngSheet({ data }) {
         where=${whereOf("searxng_url")}
         placeholder=${data.fields.searxng_url?.default ?? "http://localhost:8080"}
       >
-        <${TryButton} what="SearXNG" ask=${() => ({ kind: "searxng", base_url: address() || undefined })} />
+        <${TryButton} what="SearXNG" ask=${() => ({ kind: "searxng", base_url: address() || data.fields.searxng_url?.default })} />
       <//>
       <${FindingsOf} check="searxng" />
     <//>
@@ -147,18 +147,20 @@ function Choices({ name, legend, value, options, onChange }) {
   `;
 }
 
-export function PrivacySheet() {
+/** @param {{data: SettingsData}} props */
+export function PrivacySheet({ data }) {
   const where = whereOf("log_queries");
   const on = valueOf("log_queries") === true;
   return html`
     <${SavedSheet} part="privacy" title=${tr("privacy")} about=${tr("privacyAbout")}>
-      <${TextRow}
+      ${data.fields.retention_days &&
+      html`<${TextRow}
         name="retention_days"
         label=${tr("retention")}
         about=${tr("retentionAbout")}
         where=${whereOf("retention_days")}
         numeric
-      />
+      />`}
       <${Row} name="log_queries" label=${tr("logQueries")} about=${tr("logQueriesAbout")} where=${where} labelled=${false}>
         <${Toggle}
           id=${idOf("log_queries")}

@@ -1,6 +1,6 @@
 /** A part of the page, with what is saved of it at once. */
 import { html } from "../html.js";
-import { useEffect, useRef } from "../vendor.js";
+import { useRef } from "../vendor.js";
 import { changedIn, discard, getDesk, save, savedValue } from "./desk.js";
 import { tr } from "./tr.js";
 
@@ -20,20 +20,12 @@ export function Sheet({ id, title, about, children }) {
 export function SavedSheet({ part, title, about, children }) {
   /** @type {{current: HTMLFormElement | null}} */
   const form = useRef(null);
-  const { faults, saving, data, errors, clashes } = getDesk();
+  const { faults, saving, data } = getDesk();
   const changed = changedIn(part);
-  const failed = useRef(false);
-  useEffect(() => {
-    if (!failed.current) return;
-    failed.current = false;
-    const first = form.current?.querySelector('[aria-invalid="true"]') ?? form.current?.querySelector(".fault");
-    if (first instanceof HTMLElement) first.focus();
-  }, [errors, faults, clashes]);
   /** @param {SubmitEvent} event */
   const submit = async (event) => {
     event.preventDefault();
-    failed.current = true; // until it is known
-    if (await save(part)) failed.current = false;
+    if (!(await save(part))) setTimeout(() => focusWrong(form.current)); // once it is drawn
   };
   return html`
     <${Sheet} id=${part} title=${title} about=${about}>
@@ -53,6 +45,12 @@ export function SavedSheet({ part, title, about, children }) {
       </form>
     <//>
   `;
+}
+
+/** @param {HTMLElement | null} form */
+function focusWrong(form) {
+  const first = form?.querySelector('[aria-invalid="true"]') ?? form?.querySelector(".fault");
+  if (first instanceof HTMLElement) first.focus();
 }
 
 /** Somebody else was faster: what they have saved, while what was typed here stays. @param {{part: Part}} props */

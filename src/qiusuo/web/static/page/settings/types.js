@@ -75,7 +75,7 @@
  * @property {string} label
  * @property {string} base_url
  * @property {string[]} models
- * @property {{set: Record<string, unknown>}} use
+ * @property {{set: Record<string, unknown>, unset?: string[]}} use
  *
  * @typedef {object} Pack
  * @property {string} name
