@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import io
 import json
 import logging
@@ -57,10 +56,17 @@ def edited(path: Path, text: str, changes: Changes) -> str:
 
 def changed(values: Mapping[str, Any], changes: Changes) -> dict[str, Any]:
     """Return values with some of them set or taken out."""
-    result = copy.deepcopy(dict(values))
+    result: dict[str, Any] = _copied(values)
     for keys, value in changes.items():
         _put(result, keys, value, dict)
     return result
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy in which nothing stands in two places, as what YAML's aliases name does."""
+    if isinstance(value, Mapping):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def value_at(values: Any, keys: Keys) -> Any:

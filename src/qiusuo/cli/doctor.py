@@ -21,10 +21,9 @@ from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.doctor.findings import Finding, Level, worst_level
-from qiusuo.doctor.fixes import FIXES, repair
+from qiusuo.doctor.fixes import FIXES, file_to_mend, repair
 from qiusuo.doctor.run import all_checks, examine
 from qiusuo.errors import SearchError
-from qiusuo.kit.commands import KitCommands
 from qiusuo.kit.settings_file import SettingsFileError
 
 _SIGNS: Final = {
@@ -73,7 +72,7 @@ def _repair(findings: Sequence[Finding], named: Path | None, err: Console, words
     if not any(finding.code in FIXES for finding in findings):
         err.print(escape(words("nothing_to_fix")))
         return Exit.OK
-    file = named or _settings_of(findings) or _asked(words)
+    file = named or file_to_mend(findings) or _asked(words)
     if file is None:
         err.print(escape(words("which_file")))
         return Exit.USAGE
@@ -93,13 +92,6 @@ def _repair(findings: Sequence[Finding], named: Path | None, err: Console, words
     for command in dict.fromkeys(command for finding in mended for command in finding.commands[1:]):
         err.print(f"  [cyan]$ {escape(typed(command))}[/]")
     return Exit.OK
-
-
-def _settings_of(findings: Sequence[Finding]) -> Path | None:
-    """Return the file in the default folder, where it can be that of the SearXNG to be mended."""
-    kit = KitCommands()
-    addresses = [str(one.values["address"]) for one in findings if one.code in FIXES and "address" in one.values]
-    return kit.kit.settings if kit.kit.exists and all(map(kit.serves, addresses)) else None
 
 
 def _asked(words: Words) -> Path | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from qiusuo.doctor.findings import Finding
+from qiusuo.kit.commands import KitCommands
 from qiusuo.kit.settings_file import SettingsFile
 
 _SECRET_BYTES: Final = 32
@@ -38,6 +39,13 @@ FIXES: Final[Mapping[str, Callable[[SettingsFile], SettingsFile]]] = {
     "searxng.json_off": _add_json,
     "searxng.secret": _new_secret,
 }
+
+
+def file_to_mend(findings: Iterable[Finding]) -> Path | None:
+    """Return the file in the default folder, where it can be that of the SearXNG to be mended."""
+    kit = KitCommands()
+    addresses = [str(one.values["address"]) for one in findings if one.code in FIXES and "address" in one.values]
+    return kit.kit.settings if kit.kit.exists and all(map(kit.serves, addresses)) else None
 
 
 def repair(findings: Iterable[Finding], settings_file: Path) -> Repair | None:

@@ -59,12 +59,29 @@ def _is_near(choice: ModelChoice) -> bool:
 async def _examine(choice: ModelChoice, timeout: float) -> Finding:
     http = HttpClient()
     try:
-        endpoint = Endpoint(http, choice.provider, choice.base_url, _headers(choice), (choice.key,))
-        return _judged(choice, await ask(endpoint, _PATHS.get(choice.provider, "/models"), timeout=timeout))
+        return _judged(choice, await ask_for_models(choice, http, timeout=timeout))
     except ConfigurationError as error:  # an address or a proxy that cannot be one
         return _not_set_up(choice.full, error)
     finally:
         await http.aclose()
+
+
+def model_endpoint(choice: ModelChoice, http: HttpClient) -> Endpoint:
+    """Return the door to a model's provider.
+
+    Raises:
+        ConfigurationError: the address cannot be one.
+    """
+    return Endpoint(http, choice.provider, choice.base_url, _headers(choice), (choice.key,))
+
+
+async def ask_for_models(choice: ModelChoice, http: HttpClient, *, timeout: float) -> Heard:
+    """Ask a provider for its list of models.
+
+    Raises:
+        ConfigurationError: the address or the proxy cannot be one.
+    """
+    return await ask(model_endpoint(choice, http), _PATHS.get(choice.provider, "/models"), timeout=timeout)
 
 
 def _not_set_up(name: str, error: ConfigurationError) -> Finding:
@@ -93,19 +110,20 @@ def _judged(choice: ModelChoice, heard: Heard) -> Finding:
         return Finding("model.auth", Level.PROBLEM, values | {"variable": variable})
     if heard.status in {404, 405}:  # not every provider has a list
         return Finding("model.not_asked", Level.NOTE, values)
-    names = _listed(heard.data)
+    names = listed(heard.data)
     if heard.status != _OK or names is None:
         return Finding("model.failed", Level.WARNING, values | {"status": heard.status})
-    if _is_there(choice.name, names):
+    if is_there(choice.name, names):
         return Finding("model.ok", Level.OK, values)
     if choice.provider == _OLLAMA:
         pull = at_hand(f"ollama pull {shlex.quote(choice.name)}") if _is_near(choice) else ()
-        return Finding("model.missing", Level.PROBLEM, values | {"name": choice.name, "known": _some(names)}, pull)
+        return Finding("model.missing", Level.PROBLEM, values | {"name": choice.name, "known": some_of(names)}, pull)
     # A list may leave out what is there: a snapshot, a deployment of one's own.
-    return Finding("model.missing", Level.WARNING, values | {"name": choice.name, "known": _some(names)})
+    return Finding("model.missing", Level.WARNING, values | {"name": choice.name, "known": some_of(names)})
 
 
-def _listed(data: Any) -> list[str] | None:
+def listed(data: Any) -> list[str] | None:
+    """Return the names in a list of models, None where it is none."""
     entries = data.get("data", data.get("models")) if isinstance(data, dict) else None
     if not isinstance(entries, list):
         return [] if isinstance(data, dict) and "data" in data else None  # Ollama without a model says null
@@ -113,11 +131,13 @@ def _listed(data: Any) -> list[str] | None:
     return [str(name).removeprefix("models/") for name in names if name]
 
 
-def _is_there(name: str, names: list[str]) -> bool:
+def is_there(name: str, names: list[str]) -> bool:
+    """Tell whether a model is in a list."""
     # "latest" is what Ollama and Anthropic take where a name has no tag of its own.
     return any(known in {name, f"{name}:latest", f"{name}-latest"} or f"{known}-latest" == name for known in names)
 
 
-def _some(names: list[str]) -> str:
+def some_of(names: list[str]) -> str:
+    """Return the first names of a list, for a line."""
     shown_names = ", ".join(sorted(names)[:8]) or "-"
     return f"{shown_names} …" if len(names) > 8 else shown_names  # noqa: PLR2004 - a line has no room for more

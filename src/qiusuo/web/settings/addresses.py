@@ -8,11 +8,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from qiusuo.http.addresses import AddressKind, kind_of
+from qiusuo.http.guarded import REFUSED_KINDS
 from qiusuo.words import Fact
 
-REFUSED_KINDS: Final = frozenset(
-    {AddressKind.METADATA, AddressKind.LINK_LOCAL, AddressKind.MULTICAST, AddressKind.RESERVED}
-)
 _METADATA_NAMES: Final = ("metadata.google.internal", "metadata.goog", "metadata.tencentyun.com", "metadata")
 # 2852039166, 0xa9.254.169.254: to a system's resolver an address, to a reader a riddle.
 _NUMBER: Final = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)", re.IGNORECASE)

@@ -29,7 +29,9 @@ class Change(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    version: str | None = Field(None, max_length=60_000, description="The `version` that was read.")
+    version: str | None = Field(
+        None, max_length=20_000, pattern=r"^[A-Za-z0-9_=-]*$", description="The `version` that was read."
+    )
     set: dict[str, Any] = Field(default_factory=dict, max_length=MOST_CHANGES, description="Values by name.")
     unset: list[str] = Field(default_factory=list, max_length=MOST_CHANGES, description="Names to take out.")
 
