@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.config import Settings
-from qiusuo.doctor import examine
+from qiusuo.doctor import examine, startup_notices
 from qiusuo.legal.index import encoding, semantic
 from qiusuo.legal.index.background import VectorsBeside
 from qiusuo.legal.index.encoder_process import EncoderProcess
@@ -85,6 +85,14 @@ async def test_how_far_they_are_is_told(index: IndexFolder) -> None:
     settings = Settings.load(legal_dir=str(index.root), legal_meaning=True)
     found = {finding.code: finding.values for finding in await examine(settings, quick=True)}
     assert found["legal.meaning_pending"] == {"percent": 25}
+
+
+async def test_what_goes_on_by_itself_is_nothing_to_be_set_up(index: IndexFolder) -> None:
+    """The chat page lists warnings under what is still to be set up."""
+    (generation(index) / encoding.TOTAL).write_text("4", "ascii")
+    (generation(index) / encoding.PARTIAL).write_bytes(bytes(8 + semantic.DIMENSIONS))
+    settings = Settings.load(legal_dir=str(index.root), legal_meaning=True)
+    assert [one.code for one in await startup_notices(settings) if one.code.startswith("legal.")] == []
 
 
 def test_what_an_older_generation_had_done_is_not_done_again(index: IndexFolder, tmp_path: Path) -> None:

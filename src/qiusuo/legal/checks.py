@@ -24,5 +24,5 @@ async def check_legal_index(context: Examination) -> list[Finding]:
         return [Finding("legal.failed", Level.PROBLEM, {"reason": error.fact}, error.commands)]
     progress = progress_of(generation)
     if progress is not None and context.settings.legal_meaning:
-        return [Finding("legal.meaning_pending", Level.WARNING, {"percent": progress.percent})]
+        return [Finding("legal.meaning_pending", Level.NOTE, {"percent": progress.percent})]
     return [Finding("legal.ok", Level.OK, {"path": folder.root})]

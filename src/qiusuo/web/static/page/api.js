@@ -9,13 +9,17 @@ const SILENCE_MS = 45_000;
 
 /** What the server refused, or why it could not be reached (`status` 0). */
 export class ApiError extends Error {
-  /** @param {number} status @param {{error?: string, message?: string, fix?: string, retryAfter?: number}} [body] */
+  /**
+   * @param {number} status
+   * @param {{error?: string, message?: string, fix?: string, retryAfter?: number, fields?: Record<string, {message: string}>}} [body]
+   */
   constructor(status, body = {}) {
     super(body.message || `HTTP ${status}`);
     this.status = status;
     this.kind = body.error || "";
     this.fix = body.fix || "";
     this.retryAfter = body.retryAfter ?? null;
+    this.fields = body.fields ?? {};
   }
 }
 

@@ -24,7 +24,7 @@ export function remember(where, key, value) {
 
 const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("qiusuo") : null;
 
-/** @param {string | null} session null: the list of conversations */
+/** @param {string | null} session null: the settings of the server */
 export function announce(session) {
   channel?.postMessage({ session });
 }

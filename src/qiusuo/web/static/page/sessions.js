@@ -66,8 +66,12 @@ export function lookAgain() {
   setTimeout(loadStatus, FRESH_MS);
 }
 
-async function loadStatus() {
-  const config = call("GET", "/api/chat/config").then((fresh) => change({ config: fresh }));
+/** Look at the set-up again: it may have been changed meanwhile, here or elsewhere. */
+export async function loadStatus() {
+  const config = call("GET", "/api/chat/config").then((fresh) => {
+    change({ config: fresh });
+    if (!getState().current && !changes) change({ settings: fresh.settings });
+  });
   await Promise.allSettled([config, loadHealth()]);
 }
 
@@ -97,6 +101,7 @@ export function watchOtherTabs() {
   });
   onAnnounced((session) => {
     void refreshHistory();
+    if (session === null) void loadStatus(); // the settings page
     // Also when it is just being opened: what is fetched may be older than what is told.
     if (session && session === target) void opened.then(() => (session === target ? load(session) : undefined)).catch(() => {});
   });

@@ -1,4 +1,5 @@
 /** What the page knows, in one place. Components read it with `useStore`, controllers change it with `change`. */
+import { recall, remember } from "./browser.js";
 import { useLayoutEffect, useState } from "./vendor.js";
 
 /** @import { Config, Finding, Kept, SessionInfo, Settings, Turn } from "./types.js" */
@@ -27,6 +28,7 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {boolean} lost the connection is being sought
  * @property {boolean} drawer the sidebar is open (phones)
  * @property {boolean} locked a token is needed
+ * @property {boolean} away the card with what is still to be set up was put away
  * @property {string} said for screen readers
  * @property {Toast[]} toasts
  * @property {string} failed why the page could not start
@@ -36,6 +38,8 @@ import { useLayoutEffect, useState } from "./vendor.js";
 export function defaultSettings() {
   return { mode: "chat", search: false, engine: null, results: 5, switch: "off" };
 }
+
+const AWAY = "qiusuo.start.away";
 
 /** @type {State} */
 let state = {
@@ -56,6 +60,7 @@ let state = {
   lost: false,
   drawer: false,
   locked: false,
+  away: recall("localStorage", AWAY) === "yes",
   said: "",
   toasts: [],
   failed: "",
@@ -72,6 +77,12 @@ export function getState() {
 export function change(changes) {
   state = { ...state, ...changes };
   for (const listener of [...listeners]) listener();
+}
+
+/** @param {boolean} away the card with what is to be set up */
+export function putAway(away) {
+  remember("localStorage", AWAY, away ? "yes" : "");
+  change({ away });
 }
 
 /**

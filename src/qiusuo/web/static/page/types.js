@@ -222,7 +222,7 @@
  *
  * @typedef {object} Config
  * @property {ModelChoice[]} [models]
- * @property {{name: string, label: string, kind: "remote" | "local" | "extractive", nativeSearch: boolean}} model
+ * @property {{name: string, label: string, kind: "remote" | "local" | "extractive" | "unusable", nativeSearch: boolean}} model
  * @property {{available: boolean, engine: {name: string, label: string, web: boolean} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines
  * @property {"snippets" | "auto" | "read"} depth what answers rest on where a conversation does not say

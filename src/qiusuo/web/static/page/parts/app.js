@@ -1,11 +1,13 @@
 /** The page: sidebar or top strip, conversation, composer. */
 import { html } from "../html.js";
 import { getLanguage, getTheme, listed, onPreferences, t } from "../i18n.js";
+import { start } from "../sessions.js";
 import { useStore } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { Sidebar } from "./sidebar.js";
+import { Toasts } from "./toasts.js";
 import { TokenDialog } from "./token.js";
 import { TopBar } from "./topbar.js";
 
@@ -34,7 +36,7 @@ export function App() {
         <${Composer} />
       </main>
       <${Toasts} />
-      ${locked && html`<${TokenDialog} />`}
+      ${locked && html`<${TokenDialog} onEnter=${start} />`}
     </div>
   `;
 }
@@ -43,16 +45,4 @@ export function App() {
 function skip(event) {
   event.preventDefault();
   document.getElementById("question")?.focus();
-}
-
-/** Short confirmations at the top, and what screen readers are told. */
-function Toasts() {
-  const toasts = useStore((state) => state.toasts);
-  const said = useStore((state) => state.said);
-  return html`
-    <div class="toasts" role="status" aria-live="polite">
-      ${toasts.map((toast) => html`<p key=${toast.id} class=${`toast ${toast.level}`}>${toast.text}</p>`)}
-    </div>
-    <div class="unseen" role="status" aria-live="polite" id="said">${said}</div>
-  `;
 }

@@ -1,10 +1,12 @@
 /** The settings panel: in the sidebar, on phones in the strip at the top. Always there, never under messages. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { changeSettings } from "../sessions.js";
-import { useStore } from "../store.js";
+import { changeSettings, newChat } from "../sessions.js";
+import { change, getState, putAway, useStore } from "../store.js";
 import { useState } from "../vendor.js";
 import { searchAlways, searchesAlways } from "../wishes.js";
+import { Icon } from "./icons.js";
+import { isIncomplete } from "./welcome.js";
 
 /** @import { Config, Mode, Settings } from "../types.js" */
 
@@ -119,6 +121,7 @@ export function MoreSettings() {
       />
       ${t("searchAlways")}
     </label>`}
+    <${StartAgain} config=${config} />
     <details class="more">
       <summary>${t("more")}</summary>
       <label class="field">
@@ -168,6 +171,17 @@ export function MoreSettings() {
       </label>
     </details>
   `;
+}
+
+/** Brings the card back that was put away, while there is something on it. @param {{config: Config}} props */
+function StartAgain({ config }) {
+  const wanted = useStore((state) => state.away && config.operator && isIncomplete(config, state.findings));
+  const show = () => {
+    putAway(false);
+    if (getState().turns.length) newChat();
+    else change({ drawer: false });
+  };
+  return wanted && html`<button type="button" class="quiet" onClick=${show}><${Icon} name="info" />${t("setup")}</button>`;
 }
 
 const DEPTHS = /** @type {const} */ (["snippets", "auto", "read"]);

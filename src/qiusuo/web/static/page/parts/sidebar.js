@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { getLanguage, getTheme, setLanguage, setTheme, t } from "../i18n.js";
 import { newChat } from "../sessions.js";
-import { change } from "../store.js";
+import { change, useStore } from "../store.js";
 import { useLayoutEffect, useRef } from "../vendor.js";
 import { History } from "./history.js";
 import { Icon, IconButton } from "./icons.js";
@@ -53,12 +53,15 @@ const THEMES = /** @type {const} */ ({
 function Preferences() {
   const theme = THEMES[getTheme()];
   const other = getLanguage() === "zh" ? "en" : "zh";
+  const operator = useStore((state) => state.config?.operator ?? false);
   return html`
     <footer class="preferences">
       <${IconButton} icon=${theme.icon} label=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)} />
       <button type="button" class="quiet" lang=${other === "zh" ? "zh-CN" : "en"} onClick=${() => setLanguage(other)}>
         ${t("language", {}, other)}
       </button>
+      <span></span>
+      ${operator && html`<a class="quiet" href="/settings"><${Icon} name="gear" />${t("serverSettings")}</a>`}
       <a class="quiet" href=${`/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
     </footer>
   `;

@@ -2,11 +2,11 @@
 import { keepToken } from "../api.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { start } from "../sessions.js";
 import { getState, useStore } from "../store.js";
 import { useEffect, useRef, useState } from "../vendor.js";
 
-export function TokenDialog() {
+/** @param {{onEnter: () => Promise<void>}} props `onEnter` begins anew with the token */
+export function TokenDialog({ onEnter }) {
   /** @type {{current: HTMLDialogElement | null}} */
   const box = useRef(null);
   const [tried, setTried] = useState(0);
@@ -19,7 +19,7 @@ export function TokenDialog() {
     event.preventDefault();
     const field = /** @type {HTMLFormElement} */ (event.currentTarget).elements.namedItem("token");
     keepToken(/** @type {HTMLInputElement} */ (field).value.trim());
-    await start();
+    await onEnter();
     if (getState().locked) setTried((count) => count + 1);
   };
   return html`

@@ -5,14 +5,12 @@ import { NO_CHAT, changeSettings } from "../sessions.js";
 import { getState, useStore } from "../store.js";
 import { send } from "../turns.js";
 import { searchAlways } from "../wishes.js";
+import { useEffect, useState } from "../vendor.js";
 import { Command } from "./copy.js";
-import { docLink } from "./notice.js";
 
-/** @import { Finding } from "../types.js" */
+/** @import { Config, Finding } from "../types.js" */
 
-const SERIOUS = ["warning", "problem"];
 const INSTALL = "pip install 'qiusuo[chat,server]'";
-const MODEL = "export QIUSUO_MODEL=ollama:qwen3";
 
 export function Welcome() {
   const config = useStore((state) => state.config);
@@ -30,6 +28,9 @@ export function Welcome() {
     return html`<div class="welcome"><h2>${t("cannotStart")}</h2><p>${t("cannotStartAbout")}</p></div>`;
   }
   if (!config) return null;
+  const setup = html`<${Setup} findings=${findings} config=${config} />`;
+  // Who has yet to begin begins there.
+  const first = config.operator && hasNoModel(config);
   const examples = config.examples?.[getLanguage()] ?? [];
   return html`
     <div class="welcome">
@@ -43,7 +44,7 @@ export function Welcome() {
             <button type="button" class="inline" onClick=${() => searchAlways(true)}>${t("searchAlways")}</button>
           </p>`
         : html`<p>${t("welcomeAbout")}</p>`}
-      ${examples.length > 0 &&
+      ${first && setup} ${examples.length > 0 &&
       html`
         <h3>${t("examples")}</h3>
         <ul class="examples">
@@ -52,7 +53,7 @@ export function Welcome() {
           )}
         </ul>
       `}
-      <${Setup} findings=${findings} config=${config} />
+      ${!first && setup}
     </div>
   `;
 }
@@ -69,42 +70,33 @@ function askExample(text) {
   void send(text);
 }
 
-/** @param {{findings: Finding[], config: import("../types.js").Config}} props */
+/**
+ * What may be set up; its card is loaded where there is something.
+ *
+ * @param {{findings: Finding[], config: Config}} props
+ */
 function Setup({ findings, config }) {
-  const problem = config.search.problem;
-  const serious = findings.filter((finding) => SERIOUS.includes(finding.level));
-  const missing = config.model.kind === "extractive";
-  if (!problem && !serious.length && !missing) return null;
-  return html`
-    <section class="setup">
-      <h3>${t("setup")}</h3>
-      <p>${t("setupAbout")}</p>
-      <ul>
-        ${missing &&
-        html`<li>
-          <b>${t("model")}</b>
-          <p>${t("extractive")}</p>
-          ${config.operator && html`<${Command} command=${MODEL} />`}
-          <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
-        </li>`}
-        ${problem &&
-        !serious.length && // until they have come
-        html`<li>
-          <b>${problem.message}</b>
-          <p>${problem.fix}</p>
-          ${(config.operator ? problem.commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
-        </li>`}
-        ${serious.map(
-          (finding) => html`
-            <li key=${finding.code}>
-              <b>${finding.what}</b>
-              <p>${finding.fix || finding.why}</p>
-              ${(config.operator ? finding.commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
-              ${docLink(finding.guide) && html`<a href=${docLink(finding.guide)} target="_blank">${t("readDocs")}</a>`}
-            </li>
-          `,
-        )}
-      </ul>
-    </section>
-  `;
+  const away = useStore((state) => state.away);
+  const [Card, setCard] = useState(/** @type {any} */ (null));
+  const needed = !away && isIncomplete(config, findings);
+  useEffect(() => {
+    // Without it the chat works as well.
+    if (needed) import("../later/start.js").then((room) => setCard(() => room.StartCard), () => {});
+  }, [needed]);
+  return needed && Card && html`<${Card} findings=${findings} config=${config} />`;
+}
+
+/** @param {Config | null} config @param {Finding[]} findings @returns {boolean} something is still to be set up */
+export function isIncomplete(config, findings) {
+  return Boolean(config && (hasNoModel(config) || config.search.problem || findings.some(isSerious)));
+}
+
+/** @param {Config} config @returns {boolean} */
+export function hasNoModel({ model }) {
+  return model.kind === "extractive" || model.kind === "unusable";
+}
+
+/** @param {Finding} finding @returns {boolean} */
+export function isSerious({ level }) {
+  return level === "warning" || level === "problem";
 }

@@ -1,0 +1,178 @@
+/** The card of an empty conversation: what there is, what is still to be set up, and doing it in place. */
+import { call, refusedWith } from "../api.js";
+import { html } from "../html.js";
+import { getLanguage, t } from "../i18n.js";
+import { Command } from "../parts/copy.js";
+import { IconButton } from "../parts/icons.js";
+import { docLink } from "../parts/notice.js";
+import { hasNoModel, isSerious } from "../parts/welcome.js";
+import { focusQuestion, loadStatus } from "../sessions.js";
+import { announce } from "../browser.js";
+import { putAway, toast } from "../store.js";
+import { useEffect, useState } from "../vendor.js";
+import { KeyBox } from "./keybox.js";
+import { reasonOf } from "./reasons.js";
+import { loadStyle } from "./style.js";
+import { tr } from "./tr.js";
+
+/** @import { Config, Finding } from "../types.js" */
+/** @import { EngineEntry, FoundServer, SettingsData } from "../settings/types.js" */
+
+const MODEL = "export QIUSUO_MODEL=ollama:qwen3";
+
+await loadStyle("start.css");
+
+/** @param {{findings: Finding[], config: Config}} props */
+export function StartCard({ findings, config }) {
+  const { operator, search } = config;
+  const [data, setData] = useState(/** @type {SettingsData | null} */ (null));
+  const [servers, setServers] = useState(/** @type {FoundServer[]} */ ([]));
+  const noModel = hasNoModel(config);
+  const serious = findings.filter(isSerious);
+  useEffect(() => {
+    if (!operator) return;
+    void call("GET", "/api/settings").then(setData, () => setData(null));
+    if (noModel) void call("GET", "/api/settings/found").then((found) => setServers(found.servers), () => {});
+  }, [operator, noModel, getLanguage()]);
+  /** @param {Record<string, unknown>} set @param {string} what @param {string[]} [unset] */
+  const use = async (set, what, unset = []) => {
+    if (!data) return;
+    setData(await patched(data, set, unset));
+    toast(tr("nowUsed", { what }));
+    announce(null);
+    await loadStatus();
+    focusQuestion();
+  };
+  const able = operator && data?.writable;
+  return html`
+    <section class="setup" aria-labelledby="setup-title">
+      <h3 id="setup-title">${t("setup")}</h3>
+      ${operator && html`<${IconButton} class="quiet away" icon="close" label=${tr("putAway")} onClick=${() => putAway(true)} />`}
+      <p>${tr("setupAbout")}</p>
+      <${There} config=${config} />
+      <ul>
+        ${noModel &&
+        html`<li>
+          <b>${t("model")}</b>
+          <p>${config.model.kind === "unusable" ? tr("modelUnusable", { model: config.model.label }) : t("extractive")}</p>
+          ${able && servers.map((server) => html`<${Offer} key=${server.base_url} server=${server} onUse=${use} />`)}
+          ${operator && !able && html`<${Command} command=${MODEL} />`}
+          <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
+        </li>`}
+        ${search.problem &&
+        !serious.length && // until they have come
+        html`<li>
+          <b>${search.problem.message}</b>
+          <p>${search.problem.fix}</p>
+          ${(operator ? search.problem.commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
+        </li>`}
+        ${serious.map(
+          (finding) => html`
+            <li key=${finding.code}>
+              <b>${finding.what}</b>
+              <p>${finding.fix || finding.why}</p>
+              ${(operator ? finding.commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
+              ${docLink(finding.guide) && html`<a href=${docLink(finding.guide)} target="_blank">${t("readDocs")}</a>`}
+            </li>
+          `,
+        )}
+      </ul>
+      ${able && !search.available && html`<${Idle} data=${data} onUse=${use} />`}
+      ${able && html`<${KeyBox} data=${data} noModel=${noModel} onUse=${use} />`}
+      ${operator
+        ? html`<p class="start-foot"><a href="/settings">${tr("allSettings")}</a></p>`
+        : html`<p class="start-foot">${tr("askOperator")}</p>`}
+    </section>
+  `;
+}
+
+/**
+ * Change the settings. Where somebody else has changed the same meanwhile, what is done here is the later word.
+ *
+ * @param {SettingsData} data
+ * @param {Record<string, unknown>} set
+ * @param {string[]} unset
+ * @returns {Promise<SettingsData>}
+ */
+async function patched({ version }, set, unset) {
+  try {
+    return await call("PATCH", "/api/settings", { version, set, unset });
+  } catch (error) {
+    if (!refusedWith(error, 409)) throw error;
+    const fresh = await call("GET", "/api/settings");
+    return call("PATCH", "/api/settings", { version: fresh.version, set, unset });
+  }
+}
+
+/** What works already. @param {{config: Config}} props */
+function There({ config }) {
+  const engine = config.search.available ? config.search.engine?.label : "";
+  /** @param {string} name @param {string | undefined} value */
+  const line = (name, value) =>
+    value && html`<div><span class="tick" aria-hidden="true">✓</span><span>${name}${tr("colon")}${value}</span></div>`;
+  return html`
+    <div class="there">
+      ${line(t("model"), hasNoModel(config) ? "" : config.model.label)} ${line(t("engine"), engine)}
+    </div>
+  `;
+}
+
+/**
+ * A model server that runs on this machine.
+ *
+ * @param {{server: FoundServer, onUse: (set: Record<string, unknown>, what: string, unset?: string[]) => Promise<void>}} props
+ */
+function Offer({ server, onUse }) {
+  const [model, setModel] = useState(String(server.use.set.model).replace(/^[^:]*:/, ""));
+  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState("");
+  const { set, unset = [] } = server.use;
+  const provider = String(set.model).split(":")[0];
+  const take = async () => {
+    setBusy(true);
+    setWrong("");
+    await onUse({ ...set, model: `${provider}:${model}` }, model, unset).catch((error) => setWrong(reasonOf(error)));
+    setBusy(false);
+  };
+  return html`
+    <div class="offer">
+      <span>${tr("serverRuns", { server: server.label })}</span>
+      ${server.models.length > 1 &&
+      html`<select
+        aria-label=${tr("whichModel")}
+        value=${model}
+        onChange=${(/** @type {{currentTarget: HTMLSelectElement}} */ event) => setModel(event.currentTarget.value)}
+      >
+        ${server.models.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+      </select>`}
+      <button type="button" class="primary" disabled=${busy} onClick=${() => void take()}>${tr("use", { what: model })}</button>
+    </div>
+    ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
+  `;
+}
+
+/**
+ * Engines that need nothing but to be turned on.
+ *
+ * @param {{data: SettingsData, onUse: (set: Record<string, unknown>, what: string) => Promise<void>}} props
+ */
+function Idle({ data, onUse }) {
+  const [wrong, setWrong] = useState("");
+  const idle = data.engines.filter((engine) => engine.state === "idle" && !engine.takes_part);
+  /** @param {EngineEntry} engine */
+  const turnOn = ({ name, label }) =>
+    onUse({ provider_priority: [...(data.order.value ?? []), name] }, label).catch((error) => setWrong(reasonOf(error)));
+  if (!idle.length) return null;
+  return html`
+    <div class="offer">
+      ${idle.map(
+        (engine) => html`
+          <button key=${engine.name} type="button" onClick=${() => void turnOn(engine)}>
+            ${tr("turnOnEngine", { engine: engine.label })}
+          </button>
+        `,
+      )}
+    </div>
+    ${wrong && html`<p class="wrong" role="alert">${wrong}</p>`}
+  `;
+}

@@ -1,0 +1,128 @@
+"""The start card: from an empty machine to the first answer, in the chat page alone."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from qiusuo.testing import ProviderServer
+from qiusuo.testing.providers.tavily import Tavily
+from tests.page.test_access import violations, with_axe
+from tests.support.page_world import Screen, screen, with_own_browser
+from tests.support.scripted_model import Reply, ScriptedModel
+from tests.support.settings_world import config_path
+from tests.support.setup_world import SetupWorld
+
+pytestmark = with_own_browser(__name__)
+
+RIGHT = "sk-proj-right-0123456789"
+WRONG = "sk-proj-wrong-0123456789"
+SEARXNG_ELSEWHERE = 'provider_priority = ["tavily"]\n'
+
+
+def written() -> dict[str, object]:
+    return tomllib.loads(config_path().read_text("utf-8"))
+
+
+def kept_by(page: Screen) -> str:
+    seen = "document.documentElement.outerHTML + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)"
+    return str(page.page.evaluate(seen))
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+    """An Ollama on a port of its own; it wants no key."""
+    model = ScriptedModel(otherwise=Reply.text("我是本机的模型。"), models=("nomic-embed-text", "qwen3:8b"), key="")
+    model.provider.authorized = lambda _seen: True  # type: ignore[method-assign]
+    return model
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_a_model_that_runs_here_is_used_with_one_tap(
+    chromium: Browser, phone: bool, ollama: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.root)
+        with SetupWorld() as world, screen(chromium, world, phone=phone) as page:
+            card = page(".setup")
+            expect(card).to_contain_text("未配置模型，摘录搜索结果作答")
+            expect(card).to_contain_text("Ollama 正在这台机器上运行")
+            loads = page.requests.count("GET /")
+            card.get_by_role("button", name="使用 qwen3:8b").click()
+            expect(page.page.get_by_text("现在使用 qwen3:8b", exact=True)).to_be_visible()
+            expect(page(".setup").get_by_text("未配置模型")).to_have_count(0)
+            page.ask("你是谁？")
+            expect(page.turn.locator(".answer")).to_have_text("我是本机的模型。")
+            assert ollama.requests[-1].body["model"] == "qwen3:8b"
+            assert page.requests.count("GET /") == loads, "the page was not loaded again"
+            assert str(written()["model"]) == "ollama:qwen3:8b"
+
+
+def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_restart(
+    chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = ("gpt-test", "text-embedding-test")
+    with ScriptedModel(otherwise=Reply.text("来自新模型。"), models=models, key=RIGHT) as openai:
+        monkeypatch.setenv("OPENAI_BASE_URL", openai.base_url)
+        with SetupWorld(store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
+            box = page("#start-key")
+            box.fill(WRONG)
+            expect(page(".setup")).to_contain_text("识别为 OpenAI 的密钥")
+            page(".key-box .primary").click()
+            expect(page("#start-wrong")).to_contain_text("不接受这个密钥")
+            expect(box).to_have_attribute("aria-invalid", "true")
+            assert not config_path().exists(), "nothing is saved"
+            box.fill(RIGHT)
+            page(".key-box .primary").click()
+            expect(page(".key-box select")).to_have_value("gpt-test")
+            page(".key-box .primary").click()
+            expect(page.page.get_by_text("现在使用 gpt-test", exact=True)).to_be_visible()
+            page.ask("新模型？")
+            expect(page.turn.locator(".answer")).to_have_text("来自新模型。")
+            assert (written()["model"], written()["model_api_key"]) == ("openai:gpt-test", RIGHT)
+            world.start(world.stop())
+            page.page.reload()
+            page.ask("重启以后？")
+            expect(page.turn.locator(".answer")).to_have_text("来自新模型。")
+            assert [key for key in (RIGHT, WRONG) if key in kept_by(page)] == []
+
+
+def test_the_key_of_an_engine_is_used_at_once(chromium: Browser) -> None:
+    with ProviderServer(Tavily()) as tavily:
+        tavily.provider.key = "tvly-0123456789"
+        file = f'provider_priority = ["tavily"]\n[engines.tavily]\nbase_url = "{tavily.base_url}"\n'
+        with SetupWorld(file=file) as world, screen(chromium, world) as page:
+            page("#start-key").fill("tvly-0123456789")
+            expect(page(".setup")).to_contain_text("识别为 Tavily 的密钥")
+            page(".key-box .primary").click()
+            expect(page(".facts")).to_contain_text("Tavily")
+            expect(page(".setup .there")).to_contain_text("搜索引擎：Tavily")
+            assert "tvly-0123456789" not in kept_by(page)
+
+
+@with_axe
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_it_is_put_away_and_comes_back_and_axe_finds_nothing(
+    chromium: Browser, phone: bool, ollama: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.root)
+        with SetupWorld() as world, screen(chromium, world, phone=phone) as page:
+            page("#start-key").fill("unknown-0123456789")
+            expect(page(".setup .offer")).to_be_visible()
+            for theme in ("light", "dark"):
+                page.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+                assert violations(page) == [], theme
+            page.page.get_by_role("button", name="收起").click()
+            expect(page(".setup")).to_have_count(0)
+            page.page.reload()
+            expect(page(".examples")).to_be_visible()
+            expect(page(".setup")).to_have_count(0)
+            if phone:
+                page("#drawer-button").click()
+            page(".panel").get_by_role("button", name="还需要设置").click()
+            expect(page(".setup")).to_be_visible()
+            expect(page(".panel").get_by_role("button", name="还需要设置")).to_have_count(0)
