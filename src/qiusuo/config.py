@@ -42,7 +42,7 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.model_settings import ModelSettings
 from qiusuo.models import SearchType
 from qiusuo.server_settings import ServerSettings
-from qiusuo.validation import problem_of, refused
+from qiusuo.validation import PriceText, problem_of, refused
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -70,6 +70,8 @@ class EngineSettings(BaseModel):
     store_results: Literal["shared", "memory", "never"] | None = Field(
         None, description="Where results may be kept: any cache, this process only, or nowhere."
     )
+
+    price: PriceText | None = Field(None, description="What one search costs, for the board: `0.005` or `0.036 CNY`.")
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         # The engine's own keys may be secrets (basic_auth, headers), so only their names are shown.

@@ -13,7 +13,7 @@ from qiusuo.engines.base import SearchEngine
 from qiusuo.errors import SearchDisabled, SearchError
 from qiusuo.http import HttpClient
 from qiusuo.models import SearchResponse, SearchType
-from qiusuo.pipeline.observe import SearchObserver, observed
+from qiusuo.pipeline.observe import Asked, SearchObserver, observed
 from qiusuo.pipeline.pipeline import SearchPipeline
 from qiusuo.pipeline.request import SearchOptions, build_request
 from qiusuo.roster import Place, Roster
@@ -89,7 +89,8 @@ class SearchService:
         Raises:
             SearchError: see :mod:`qiusuo.errors`; a failure is never an empty response.
         """
-        return await observed(self._pipeline.observers, self._run(query, options))
+        asked = Asked(query, options.get("user"))
+        return await observed(self._pipeline.observers, self._run(query, options), asked)
 
     async def _run(self, query: str, options: SearchOptions) -> SearchResponse:
         return await self._pipeline.run(build_request(self.settings, query, **options))

@@ -211,6 +211,7 @@ class Talk:
         model = open_model(settings)
         old = self._conversations.chat
         self._conversations.chat = Chat(old.service, model, reader=self._reader, settings=settings)
+        self._conversations.chat.observers = old.observers
         self._model_settings = settings
         await old.aclose()
 
