@@ -14,7 +14,6 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from qiusuo import plugins
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.model_errors import stream_model
-from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.progress import ResearchStage, StepState
 from qiusuo.chat.questions import without_secrets
 from qiusuo.chat.research.state import State, Step
@@ -54,7 +53,7 @@ class Run:
     @property
     def has_model(self) -> bool:
         """Whether there is a model that writes."""
-        return self.context.model.info.kind != EXTRACTIVE
+        return self.context.has_model
 
     @property
     def language(self) -> Language:
@@ -105,7 +104,7 @@ class Run:
             logger.warning("a search of a research failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
             journal.fail_round(number, SEARCH, query, reason_of(error), attempts)
-            journal.notice(search_notice(error))
+            journal.notice(search_notice(error, has_model=self.has_model))
             return error
         self.may_keep = self.may_keep and context.may_keep_pages(response.provider)
         numbers = context.sources.add(query, response.results)

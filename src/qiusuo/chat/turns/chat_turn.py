@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat.events import Stage
-from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.questions import is_short, question_in, without_secrets
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
@@ -45,7 +44,7 @@ async def _knows_what_to_search_for(context: Context) -> bool:
     """Tell whether there is a query; where no rule finds one in a long message, the model may."""
     if context.query:
         return True
-    if context.model.info.kind != EXTRACTIVE:
+    if context.has_model:
         context.query = await query_of_message(context.model, context.ask.question, context.language) or ""
     if not context.query:
         context.journal.notice(notice("no_question_found"))
@@ -90,7 +89,7 @@ async def search_for(context: Context) -> Found | SearchError:
 
 async def _queries(context: Context) -> list[str]:
     """Return what to search for: where a question leans on others, the model's query too if it is quite another."""
-    if not context.leans or context.found is not None or context.model.info.kind == EXTRACTIVE:
+    if not context.leans or context.found is not None or not context.has_model:
         return [context.query]
     question, said = question_in(context.ask.question), list(context.memory.said.values())
     by_model = await query_by_model(context.model, question, said, context.language)
@@ -120,7 +119,7 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
 
 
 def _failed(context: Context, error: SearchError) -> SearchError:
-    context.journal.notice(search_notice(error))
+    context.journal.notice(search_notice(error, has_model=context.has_model))
     context.material.failed = True
     _tell_remarks(context, error)
     return error
@@ -201,7 +200,7 @@ def _tell_differences(context: Context, evidence: Evidence | None) -> None:
     """Tell where sources contradict one another; without a model the answer itself does."""
     found = evidence.differences[:1] if evidence else ()  # one is enough to look closer
     context.material.differences = found
-    if context.model.info.kind != EXTRACTIVE:
+    if context.has_model:
         for one in found:
             context.journal.notice(notice(differing(one)))
 

@@ -143,6 +143,11 @@ class Context:
         return min(self.ask.settings.results, self.settings.max_results)
 
     @property
+    def has_model(self) -> bool:
+        """Whether a language model answers, not sentences of the sources."""
+        return self.model.info.kind != EXTRACTIVE
+
+    @property
     def wanted(self) -> int:
         """How many results are asked for. A question that names articles gets these, however many."""
         usual = self.most_results
