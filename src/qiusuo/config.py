@@ -41,7 +41,7 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.model_settings import ModelSettings, without_login
 from qiusuo.models import SearchType
 from qiusuo.server_settings import ServerSettings
-from qiusuo.validation import not_valid, refused
+from qiusuo.validation import PriceText, not_valid, refused
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -69,6 +69,8 @@ class EngineSettings(BaseModel):
     store_results: Literal["shared", "memory", "never"] | None = Field(
         None, description="Where results may be kept: any cache, this process only, or nowhere."
     )
+
+    price: PriceText | None = Field(None, description="What one search costs, for the board: `0.005` or `0.036 CNY`.")
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         # The engine's own keys may be secrets (basic_auth, headers), so only their names are shown.

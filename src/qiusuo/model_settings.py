@@ -144,6 +144,19 @@ class ModelSettings(BaseModel):
         "which.",
     )
 
+    usage_days: int = Field(
+        90,
+        ge=0,
+        le=3660,
+        description="Days for which a server keeps how much was searched and answered, for the board and `qiusuo "
+        "usage`; 0 counts nothing and deletes what was kept.",
+    )
+    board_queries: bool = Field(
+        False,
+        description="For the board, keep also the words of searches that were slowest or found nothing. "
+        "Unset: no words.",
+    )
+
     @field_validator("read_private", mode="before")
     @classmethod
     def _split_hosts(cls, value: Any) -> Any:

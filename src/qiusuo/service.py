@@ -13,7 +13,7 @@ from qiusuo.engines.base import SearchEngine
 from qiusuo.errors import SearchDisabled, SearchError
 from qiusuo.http import HttpClient
 from qiusuo.models import SearchResponse, SearchType
-from qiusuo.pipeline.observe import SearchObserver, observed
+from qiusuo.pipeline.observe import Asked, SearchObserver, observed
 from qiusuo.pipeline.pipeline import Choice, SearchPipeline
 from qiusuo.pipeline.request import SearchOptions, SearchRequest, build_request
 from qiusuo.retiring import Retiring
@@ -92,7 +92,8 @@ class SearchService:
         Raises:
             SearchError: see :mod:`qiusuo.errors`; a failure is never an empty response.
         """
-        return await observed(self._pipeline.observers, self._run(query, options))
+        asked = Asked(query, options.get("user"))
+        return await observed(self._pipeline.observers, self._run(query, options), asked)
 
     async def _run(self, query: str, options: SearchOptions) -> SearchResponse:
         user = self._retiring.enter()

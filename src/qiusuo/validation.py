@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, StringConstraints, ValidationError
 from pydantic_core import PydanticCustomError
 
 from qiusuo.words import Fact, said
@@ -34,6 +34,16 @@ _KNOWN: Final = frozenset(
         "string_type",
     }
 )
+
+
+def _as_text(value: Any) -> Any:
+    """Return a number as people write it."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"{value:.9f}".rstrip("0").rstrip(".") if is_number else value
+
+
+PriceText = Annotated[str, BeforeValidator(_as_text), StringConstraints(pattern=r"^\d{1,9}(\.\d{1,9})?( [A-Z]{3})?$")]
+"""An amount, perhaps with its currency; in files also a number."""
 
 
 def refused(fact: Fact) -> PydanticCustomError:

@@ -24,8 +24,13 @@ with_node = pytest.mark.skipif(
 MOST_LINES = 400
 
 
-def made() -> dict[str, object]:
-    found: dict[str, object] = json.loads((FOLDER / "vendor.json").read_text(encoding="utf-8"))
+# The chat page's, and what the board alone loads.
+BUNDLES = {"": {"preact", "htm", "markdown-it", "dompurify"}, "board": {"uplot"}}
+in_each_bundle = pytest.mark.parametrize("bundle", list(BUNDLES))
+
+
+def made(bundle: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads((FOLDER / bundle / "vendor.json").read_text(encoding="utf-8"))
     return found
 
 
@@ -33,24 +38,27 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=VENDOR, capture_output=True, text=True, check=False)  # noqa: S603 - our own
 
 
-def test_the_file_is_the_one_that_was_built() -> None:
-    assert sha256((FOLDER / "vendor.js").read_bytes()).hexdigest() == made()["sha256"]
+@in_each_bundle
+def test_the_file_is_the_one_that_was_built(bundle: str) -> None:
+    assert sha256((FOLDER / bundle / "vendor.js").read_bytes()).hexdigest() == made(bundle)["sha256"]
 
 
-def test_the_versions_are_those_of_the_lockfile() -> None:
+@in_each_bundle
+def test_the_versions_are_those_of_the_lockfile(bundle: str) -> None:
     lock = json.loads((VENDOR / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-    packages = made()["packages"]
+    packages = made(bundle)["packages"]
     assert isinstance(packages, dict)
-    assert {"preact", "htm", "markdown-it", "dompurify"} <= set(packages)
+    assert set(packages) >= BUNDLES[bundle]
     for name, version in packages.items():
         assert lock[f"node_modules/{name}"]["version"] == version
     wanted = json.loads((VENDOR / "package.json").read_text(encoding="utf-8"))["dependencies"]
     assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in wanted.values()), "versions are exact"
 
 
-def test_every_licence_is_there() -> None:
-    text = (FOLDER / "vendor-licenses.txt").read_text(encoding="utf-8")
-    packages = made()["packages"]
+@in_each_bundle
+def test_every_licence_is_there(bundle: str) -> None:
+    text = (FOLDER / bundle / "vendor-licenses.txt").read_text(encoding="utf-8")
+    packages = made(bundle)["packages"]
     assert isinstance(packages, dict)
     for name, version in packages.items():
         head = rf"^{re.escape(name)} {re.escape(version)} \(.*?\)\n"
@@ -127,4 +135,5 @@ def test_the_words_are_those_of_the_catalogue() -> None:
 def test_building_again_gives_the_same_file(tmp_path: Path) -> None:
     built = run("node", "build.js", str(tmp_path))
     assert built.returncode == 0, built.stderr
-    assert (tmp_path / "vendor.js").read_bytes() == (FOLDER / "vendor.js").read_bytes()
+    for name in ("vendor.js", "board/vendor.js", "board/uplot.css"):
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()

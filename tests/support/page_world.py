@@ -21,6 +21,7 @@ from qiusuo.chat.sessions.session import StoreLimits
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.testing import ProviderServer
+from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.chromium import browser_settings, with_chromium
@@ -100,6 +101,7 @@ class PageWorld:
         store: Path | None = None,
         limits: StoreLimits | None = None,
         without_model: bool = False,
+        extensions: Sequence[Extend] = (),
         **settings: Any,
     ) -> None:
         self._stack = ExitStack()
@@ -109,11 +111,12 @@ class PageWorld:
         self._store = f"sqlite:///{store}" if store else ":memory:"
         self._limits = limits
         self._without_model = without_model
+        self._extensions = extensions
         self._open()
 
     def _open(self, port: int = 0) -> None:
         chat = chat_extension(self._answering(), open_store(self._store, limits=self._limits))
-        self.server = WebServer.over(*self._engines, extensions=[chat], **self._settings)
+        self.server = WebServer.over(*self._engines, extensions=[chat, *self._extensions], **self._settings)
         if port:
             self.server._listener.close()
             self.server._listener = socket.create_server(("127.0.0.1", port))

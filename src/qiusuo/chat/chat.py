@@ -20,6 +20,7 @@ from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
 from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.observe import Answered, AnswerObserver
 from qiusuo.chat.questions import is_task, question_in
 from qiusuo.chat.research.turn import research_turn
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
@@ -134,6 +135,7 @@ class Chat:
         self.settings = settings or service.settings
         self.book = ModelBook(self.settings, model)
         self._clock = clock
+        self.observers: list[AnswerObserver] = []
         self._own_reader = reader is None
         self._reader = reader or PageReader.from_settings(self.settings)
         self._recent_pages = RecentPages(self._reader, self.settings.ttl_for(SearchType.GENERAL), clock=clock)
@@ -232,6 +234,7 @@ class Chat:
             async with context.book.in_use():
                 await journal.run(lambda: self._answer(context))
         finally:
+            self.tell(Answered.of(journal.record, ask.user))
             if ask.id not in context.memory.starts and journal.record.answer:
                 # Stopped or broken off: what was said so far has been said.
                 said = [HumanMessage(ask.question), AIMessage(without_links(journal.record.answer))]
@@ -239,6 +242,11 @@ class Chat:
             context.memory.note(
                 ask.id, context.query or question_in(ask.question), without_links(journal.record.answer)
             )
+
+    def tell(self, answer: Answered) -> None:
+        """Tell those who watch of an answer that has ended."""
+        for observer in self.observers:
+            observer.answer_ended(answer)
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import time
 from contextlib import aclosing
 from typing import Final
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from qiusuo.chat.chat import Chat
+from qiusuo.chat.events import TurnState
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.observe import Answered
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.thinking import ThinkFilter
 from qiusuo.errors import ModelError
@@ -25,7 +28,9 @@ _LONGEST: Final = 20_000
 _MARKER: Final = re.compile(r"[ \t]?\[\d{1,3}\]")
 
 
-async def short_answer(chat: Chat, question: str, response: SearchResponse, *, seconds: float = SECONDS) -> str | None:
+async def short_answer(
+    chat: Chat, question: str, response: SearchResponse, *, user: str | None = None, seconds: float = SECONDS
+) -> str | None:
     """Return what the model answers; None where there is no model, or it fails or is late."""
     if chat.model.info.kind == EXTRACTIVE or not response.results:
         return None
@@ -35,6 +40,7 @@ async def short_answer(chat: Chat, question: str, response: SearchResponse, *, s
     asked = prompts.with_results(question, response, language, numbers=numbers, snippet_length=length)
     messages = [SystemMessage(prompts.chat_system(language)), HumanMessage(asked)]
     thoughts, said = ThinkFilter(), ""
+    state, started, tokens = TurnState.STOPPED, time.perf_counter(), [0, 0]
     try:
         async with asyncio.timeout(seconds):
             model = await chat.model.chat_model()
@@ -42,9 +48,16 @@ async def short_answer(chat: Chat, question: str, response: SearchResponse, *, s
             async with aclosing(stream):
                 async for chunk in stream:
                     said += thoughts.feed(chunk.text)
+                    if used := chunk.usage_metadata:
+                        tokens = [tokens[0] + used["input_tokens"], tokens[1] + used["output_tokens"]]
                     if len(said) > _LONGEST:
                         break
+        state = TurnState.DONE
     except (TimeoutError, ModelError) as error:
+        state = TurnState.FAILED
         logger.warning("the model gave no answer to a search: %s", type(error).__name__)
         return None
+    finally:
+        seconds = time.perf_counter() - started
+        chat.tell(Answered(chat.model.info.name, state.value, user, seconds, tokens[0], tokens[1]))
     return _MARKER.sub("", said + thoughts.finish()).strip() or None

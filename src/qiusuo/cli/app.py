@@ -163,6 +163,18 @@ def engines(
     raise typer.Exit(run_engines(short=short, as_json=as_json))
 
 
+@app.command(epilog=EPILOG, help=about("usage"))
+def usage(
+    days: Annotated[int, typer.Option("--days", "-d", min=1, max=3660, help=about("usage_days"))] = 7,
+    user: Annotated[str | None, typer.Option("--user", "-u", help=about("usage_user"), show_default=False)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
+) -> None:
+    """Show what was searched and answered."""
+    from qiusuo.cli.usage import run_usage  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_usage(days=days, user=user, as_json=as_json))
+
+
 @app.command(epilog=EPILOG, help=about("mcp"))
 def mcp() -> None:
     """Serve the tools to one MCP client over standard input and output."""

@@ -70,6 +70,19 @@ class EngineOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """What a provider asks for one search: an amount of a currency, as it was known on a day.
+
+    ``source`` is ``vendor`` (its own documentation), ``others`` (third parties) or ``settings`` (set here).
+    """
+
+    amount: float
+    currency: str
+    as_of: str = ""
+    source: str = "vendor"
+
+
+@dataclass(frozen=True, slots=True)
 class Probe:
     """What an engine's cheapest question has told: it can be used, and how much of the plan is, where it says so."""
 
@@ -102,6 +115,8 @@ class SearchEngine(ABC):
     max_query_chars: ClassVar[int | None] = None
     max_query_words: ClassVar[int | None] = None
     costs_money: ClassVar[bool] = True
+    price_per_search: ClassVar[Price | None] = None
+    """What one search costs without a plan of one's own; None where nobody has said it for sure."""
     local: ClassVar[bool] = False
     """On this machine: asking it takes nothing from anybody, so no user's limit counts it."""
     priority: ClassVar[int] = 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, Probe, Storing, field_of
+from qiusuo.engines.base import Feature, HttpEngine, Price, Probe, Storing, field_of
 from qiusuo.errors import AuthFailed, EngineError, QuotaExceeded, RateLimited, RequestRejected
 from qiusuo.http import Reply, parse_retry_after, told
 from qiusuo.models import Freshness, Query, SearchResultItem
@@ -35,6 +35,7 @@ class BraveEngine(HttpEngine):
     base_url = "https://api.search.brave.com"
     key_env = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
     priority = 50
+    price_per_search = Price(0.005, "USD", "2026-11-15", "others")
     max_results = 20
     max_query_chars = 400
     max_query_words = 50

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 from unicodedata import category
 
-from qiusuo.engines.base import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, EngineOptions, Feature, HttpEngine, field_of
+from qiusuo.engines.base import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, EngineOptions, Feature, HttpEngine, Price, field_of
 from qiusuo.errors import ConfigurationError
 from qiusuo.http import HttpClient
 from qiusuo.models import Query, SearchResultItem
@@ -35,6 +35,7 @@ class ExaEngine(HttpEngine):
     base_url = "https://api.exa.ai"
     key_env = ("EXA_API_KEY",)
     priority = 30
+    price_per_search = Price(0.007, "USD", "2026-11-15")
     max_results = 100
     own_settings: ClassVar = {
         "summary": "`true`: snippets are summaries that Exa writes (costs more).",

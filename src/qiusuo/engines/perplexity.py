@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, field_of
+from qiusuo.engines.base import Feature, HttpEngine, Price, field_of
 from qiusuo.errors import EngineError, QuotaExceeded
 from qiusuo.http import Reply, told
 from qiusuo.models import Query, SearchResultItem
@@ -27,6 +27,7 @@ class PerplexityEngine(HttpEngine):
     base_url = "https://api.perplexity.ai"
     key_env = ("PERPLEXITY_API_KEY", "PPLX_API_KEY")
     priority = 20
+    price_per_search = Price(0.005, "USD", "2026-11-15")
     max_results = 20
     features: ClassVar = frozenset(Feature) - {Feature.NEWS}
 

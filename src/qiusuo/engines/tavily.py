@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, Probe, count_of, field_of
+from qiusuo.engines.base import Feature, HttpEngine, Price, Probe, count_of, field_of
 from qiusuo.errors import EngineError, QuotaExceeded, RateLimited
 from qiusuo.http import Reply, told
 from qiusuo.models import Freshness, Query, SearchResultItem
@@ -28,6 +28,7 @@ class TavilyEngine(HttpEngine):
     base_url = "https://api.tavily.com"
     key_env = ("TAVILY_API_KEY",)
     priority = 40
+    price_per_search = Price(0.008, "USD", "2026-11-15")
     max_results = 20
     max_query_chars = 400
     features: ClassVar = frozenset(

@@ -55,7 +55,7 @@ def plugin_routers(backend: Backend) -> Iterator[APIRouter]:
 
 
 def default_extensions() -> tuple[Extend, ...]:
-    """Return what else every server offers, where the extras are installed: ``/mcp``, conversations, ``/v1``."""
+    """Return what else every server offers, where the extras are installed: ``/mcp``, conversations, ``/v1``, usage."""
     found: list[Extend] = []
     with suppress(ModuleNotFoundError):
         from qiusuo.web.mcp import mcp_extension  # noqa: PLC0415 - an extra
@@ -68,6 +68,9 @@ def default_extensions() -> tuple[Extend, ...]:
         from qiusuo.web.openai.routes import openai_extension  # noqa: PLC0415 - the same extra
 
         found.append(openai_extension)
+        from qiusuo.web.usage import usage_extension  # noqa: PLC0415 - the same extra
+
+        found.append(usage_extension())
     return tuple(found)
 
 

@@ -24,7 +24,7 @@ from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
-from qiusuo.chat.sessions.places import NO_USER
+from qiusuo.chat.sessions.places import owner_named
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
@@ -33,7 +33,6 @@ from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
 from qiusuo.models import SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
-from qiusuo.server_settings import is_loopback
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
@@ -337,8 +336,7 @@ def answered(handler: Handler) -> Handler:
 
 def owner_of(request: Request) -> str:
     """Return whose conversations these are; on this machine, without tokens, there is one user."""
-    user = user_of(request) or NO_USER
-    return NO_USER if is_loopback(user) else user
+    return owner_named(user_of(request))
 
 
 def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:

@@ -7,9 +7,9 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from qiusuo.errors import AllEnginesFailed, ConfigurationError, InvalidQuery, UserRateLimited
+from qiusuo.errors import UserRateLimited
 from qiusuo.models import Attempt, SearchResponse
-from qiusuo.pipeline.observe import SearchObserver
+from qiusuo.pipeline.observe import Asked, SearchObserver, outcome_of
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -46,10 +46,10 @@ class Metrics(SearchObserver):
     def search_started(self) -> None:
         self._in_flight.inc()
 
-    def search_ended(self, seconds: float, ended: SearchResponse | BaseException) -> None:
+    def search_ended(self, seconds: float, ended: SearchResponse | BaseException, asked: Asked) -> None:  # noqa: ARG002 - who asks is not counted here
         self._in_flight.dec()
         self._took.observe(seconds)
-        self._searches.labels(_outcome(ended)).inc()
+        self._searches.labels(outcome_of(ended)).inc()
         if isinstance(ended, SearchResponse):
             if ended.cached:
                 self._hits.labels("stale" if ended.stale else "fresh").inc()
@@ -77,25 +77,3 @@ class Metrics(SearchObserver):
     def exposition(self) -> bytes:
         """Return everything in Prometheus' text format."""
         return generate_latest(self._registry)
-
-
-def _outcome(ended: SearchResponse | BaseException) -> str:
-    match ended:
-        case SearchResponse(stale=True):
-            return "stale"
-        case SearchResponse(cached=True):
-            return "cached"
-        case SearchResponse():
-            return "ok" if ended.results else "empty"
-        case InvalidQuery():
-            return "invalid"
-        case UserRateLimited():
-            return "rate_limited"
-        case ConfigurationError():
-            return "not_configured"
-        case AllEnginesFailed():
-            return "failed"
-        case Exception():
-            return "error"
-        case _:  # asyncio.CancelledError: the client hung up
-            return "cancelled"

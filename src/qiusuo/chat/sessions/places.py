@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Final
 
 from qiusuo.errors import ServerBusy, TooManyAtOnce
-from qiusuo.server_settings import THIS_MACHINE
+from qiusuo.server_settings import THIS_MACHINE, is_loopback
 from qiusuo.words import Fact
 
 MAX_LIVE: Final = 500
@@ -16,6 +16,11 @@ NO_USER: Final = THIS_MACHINE
 """Owns the conversations of everybody on this machine where there are no tokens. No limit for one user applies:
 it may be one program or all the readers behind a proxy."""
 _RETRY_SECONDS: Final = 5
+
+
+def owner_named(user: str | None) -> str:
+    """Return to whom belongs what a user asks; on this machine, without tokens, there is one user."""
+    return NO_USER if user is None or is_loopback(user) else user
 
 
 class Places:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -140,6 +140,8 @@ class Database:
 
     def __init__(self, address: Address) -> None:
         self.address = address
+        self.before_close: list[Callable[[], Awaitable[None]]] = []
+        """What others who use this database have to write before it is closed."""
         self._failing = ""
         self._loops: PerLoop[_Here] = PerLoop(self._make, self._close)
         self._faults: tuple[type[Exception], ...] = (DBAPIError, PoolTimeout, sqlite3.Error, OSError, TimeoutError)
@@ -198,6 +200,8 @@ class Database:
 
     async def aclose(self) -> None:
         """Close the connections; those of a loop that has ended went with it."""
+        while self.before_close:
+            await self.before_close.pop()()
         running = asyncio.get_running_loop()
         for loop, here in self._loops.drain():
             if loop is running:

@@ -18,11 +18,15 @@ from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionInfo
 from qiusuo.chat.sessions.store import MEMORY, open_store, store_limits
+from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.config import Settings
 from qiusuo.errors import UnknownEngine
 from qiusuo.pages import PageReader
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
+from qiusuo.usage.keeping import UsageKeeper
+from qiusuo.usage.recorder import UsageRecorder
+from qiusuo.usage.store import UsageStore
 from qiusuo.words import Fact
 
 # The page's name for the one user of this machine: both show the same conversations.
@@ -258,6 +262,8 @@ async def open_talk(settings: Settings, wish: Wish, *, lenient: bool) -> AsyncIt
     async with SearchService.from_settings(settings) as service:
         reader = PageReader.from_settings(settings)
         conversations = Conversations(Chat(service, model, reader=reader, settings=settings), store)
+        if wish.save:
+            count_usage(service, conversations.chat, store, settings)
         try:
             talk = Talk(conversations, settings, reader, wish)
             if wish.session:
@@ -268,6 +274,14 @@ async def open_talk(settings: Settings, wish: Wish, *, lenient: bool) -> AsyncIt
         finally:
             await conversations.aclose()
             await reader.aclose()
+
+
+def count_usage(service: SearchService, chat: Chat, store: SqlSessionStore, settings: Settings) -> None:
+    """Count searches and answers, as a server does; they are written when the store is closed."""
+    keeper = UsageKeeper(UsageRecorder(keep_queries=settings.board_queries), UsageStore(store.database), settings)
+    if keeper.counts:
+        service.observe(keeper.recorder)
+        chat.observers.append(keeper.recorder)
 
 
 def with_model(settings: Settings, name: str | None) -> Settings:

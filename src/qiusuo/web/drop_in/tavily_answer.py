@@ -25,7 +25,7 @@ async def answer_to(backend: Backend, owner: str, query: str, response: SearchRe
 
         conversations.places.take(owner)
         try:
-            said = await short_answer(conversations.chat, query, response)
+            said = await short_answer(conversations.chat, query, response, user=owner)
         finally:
             conversations.places.give_back(owner)
         if said is not None:

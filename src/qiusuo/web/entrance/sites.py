@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from qiusuo.server_settings import host_key
 
-OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?|/settings")
+OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?|/settings|/board|/usage")
 """Show the same to everybody: they tell nothing of anybody, and cost nothing."""
 SEARCHING_PATHS: Final = frozenset({"/", "/search"})
 """Search by mere GET, where the address has a query."""

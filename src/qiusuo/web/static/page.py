@@ -36,6 +36,8 @@ KINDS: Final = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
+ALSO: Final = {"usage": "board"}
+"""Further addresses of pages beside the chat page: the board shows a person's own figures there."""
 _PARTS: Final = frozenset({KINDS[".js"], KINDS[".css"]})
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 _ASK_AGAIN: Final = "no-cache"
@@ -145,7 +147,8 @@ async def page_file(request: Request) -> Response:
 
 def page_routes() -> list[Route]:
     """Return the routes of the pages beside the chat page, and of all their files."""
-    beside = [Route(f"/{room}", _page(room), methods=["GET"]) for room in page_files().others]
+    rooms = {room: room for room in page_files().others} | ALSO
+    beside = [Route(f"/{path}", _page(room), methods=["GET"]) for path, room in rooms.items()]
     return [*beside, Route("/page/{version}/{name:path}", page_file, methods=["GET"])]
 
 

@@ -1,0 +1,51 @@
+"""Tables of a report as CSV, for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+_SEARCHES: Final = ("searches", "cached", "failed", "saved", "median", "p95")
+_ANSWERS: Final = ("answers", "answersFailed", "tokensIn", "tokensOut")
+SHEETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "time": ("at", *_SEARCHES, *_ANSWERS),
+    "outcomes": ("outcome", "searches"),
+    "engines": (
+        "name", "label", "searches", "cached", "saved", "requests", "requestsFailed", "skipped", "median", "p95",
+        "price", "currency", "cost",
+    ),
+    "models": ("name", *_ANSWERS, "median", "p95"),
+    "people": ("name", *_SEARCHES, *_ANSWERS),
+    "queries": ("kind", "query", "count", "ms", "outcome"),
+}  # fmt: skip
+"""The tables and their columns; times are milliseconds."""
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+_MARK: Final = "\ufeff"
+"""Without it spreadsheets take Chinese for something else."""
+
+
+def sheet(report: Mapping[str, Any], name: str) -> str | None:
+    """Return a table of a report; None where it has none of that name."""
+    if name not in SHEETS or name not in report:
+        return None
+    out = io.StringIO()
+    writer = csv.writer(out)
+    rows = [_flat(row) for row in report[name]]
+    columns = [column for column in SHEETS[name] if not rows or any(column in row for row in rows)]
+    writer.writerow(columns)
+    writer.writerows([_cells(row.get(column) for column in columns) for row in rows])
+    return _MARK + out.getvalue()
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    price = row.get("price")
+    if not isinstance(price, Mapping):
+        return dict(row)
+    return {**row, "price": price["amount"], "currency": price["currency"]}
+
+
+def _cells(values: Iterable[Any]) -> list[Any]:
+    """Return the values so that no spreadsheet takes one for a formula."""
+    return [f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value for value in values]
