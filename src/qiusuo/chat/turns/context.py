@@ -32,6 +32,7 @@ from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.config import Settings
 from qiusuo.engines.base import Storing
 from qiusuo.errors import ContextOverflow
+from qiusuo.files import FileText
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pages import PageReader, RecentPages
 from qiusuo.plugins import Recognised
@@ -58,7 +59,7 @@ class Ask:
 
     ``query`` is what to search for where the reader says so; else it is the question as the conversation explains it.
     With ``research`` the question is looked into from several sides; ``earlier`` is one that broke off, to go on with.
-    ``client`` has the tools of a program that runs them itself.
+    ``client`` has the tools of a program that runs them itself. ``files`` are those of the conversation.
     """
 
     question: str
@@ -71,6 +72,7 @@ class Ask:
     research: bool = False
     earlier: TurnRecord | None = None
     client: ClientTools = field(default_factory=ClientTools)
+    files: Sequence[FileText] = ()
 
 
 @dataclass(slots=True)
@@ -80,7 +82,8 @@ class Context:
     ``sources`` is what it has found. ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read,
     by source number. ``found`` is a search that was made before it was clear whose turn it is to search. ``query`` is
     what is searched for: the question, understood by what was said before where it ``leans`` on that.
-    ``calls`` are those that the client is to make.
+    ``calls`` are those that the client is to make. ``injected`` are the tokens that passages of files take in the
+    question.
     """
 
     ask: Ask
@@ -100,6 +103,7 @@ class Context:
     found: SearchResponse | None = None
     stopped: bool = False
     calls: list[ToolCall] = field(default_factory=list)
+    injected: int = 0
     sources: TurnSources = field(init=False)
 
     def __post_init__(self) -> None:
@@ -187,8 +191,9 @@ class Context:
         return min(room // 2, max(self._room - fixed, room // _LEAST_SHARE))
 
     def injection_budget(self, fixed: int) -> int:
-        """Return the tokens that search results may take in a question."""
-        return min(self.settings.injection_tokens, self.results_budget(fixed))
+        """Return the tokens that search results may take in a question, beside what passages of files take."""
+        whole = min(self.settings.injection_tokens, self.results_budget(fixed))
+        return max(whole - self.injected, whole // _LEAST_SHARE)
 
     @property
     def _room(self) -> int:
