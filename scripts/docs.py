@@ -22,6 +22,7 @@ from qiusuo.cli.app import app
 from qiusuo.config import DEFAULT_SEARXNG_URL, EngineSettings, Settings, variable_name
 from qiusuo.engines import discover_engines
 from qiusuo.engines.base import Joins, SearchEngine, Storing
+from qiusuo.model_settings import OtherModel
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 NOTICE: Final = "<!-- Written by scripts/docs.py out of the code: `make docs`. Changes made here are lost. -->"
@@ -119,6 +120,15 @@ Keys that one engine alone knows. 个别引擎专有的键：
 
 $own
 
+## Further models 更多模型：`[models.NAME]`
+
+`NAME` is yours: letters, digits, `-`, `_` and `.`, at most 40 of them; in variables it is read in small letters:
+`QIUSUO_MODELS__CHEAP__MODEL=deepseek:deepseek-chat`. [More about them](models.md).
+`NAME` 自取；在环境变量中按小写读取。
+[详见](models.zh-CN.md)。
+
+$model
+
 ## Other variables 其他环境变量
 
 $variables
@@ -193,7 +203,7 @@ def configuration_reference(engines: Iterable[type[SearchEngine]] | None = None)
     """Return the page about variables and the configuration file."""
     kinds = list(discover_engines().values() if engines is None else engines)
     seeds = Settings.SEED_FIELDS
-    others = [name for name in Settings.model_fields if name not in seeds and name != "engines"]
+    others = [name for name in Settings.model_fields if name not in seeds and name not in {"engines", "models"}]
     head = ("Variable 变量", "File key 文件键", "Default 默认值", "Value 取值", "Meaning 含义")
     tables = {
         "search": _table(head, _rows(Settings, seeds)),
@@ -207,6 +217,7 @@ def configuration_reference(engines: Iterable[type[SearchEngine]] | None = None)
             ),
         ),
         "engine": _table(head, _rows(EngineSettings, EngineSettings.model_fields, ("engines", "NAME"))),
+        "model": _table(head, _rows(OtherModel, OtherModel.model_fields, ("models", "NAME"))),
         "own": _table(
             ("Engine 引擎", "Key 键", "Meaning 含义"),
             (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -37,12 +36,12 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from qiusuo.config_files import KINDS_OF_FILES, read_config_file
+from qiusuo.config_files import find_config_file, read_config_file
 from qiusuo.errors import ConfigurationError
-from qiusuo.model_settings import ModelSettings
+from qiusuo.model_settings import ModelSettings, without_login
 from qiusuo.models import SearchType
 from qiusuo.server_settings import ServerSettings
-from qiusuo.validation import problem_of, refused
+from qiusuo.validation import not_valid, refused
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -74,7 +73,7 @@ class EngineSettings(BaseModel):
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         # The engine's own keys may be secrets (basic_auth, headers), so only their names are shown.
         for name, value in super().__repr_args__():
-            yield name, "***" if name in (self.model_extra or {}) else _without_login(value)
+            yield name, "***" if name in (self.model_extra or {}) else without_login(value)
 
 
 class TavilyWebSearchConfig(BaseModel):
@@ -211,7 +210,10 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
 
     _environ: Mapping[str, str] = PrivateAttr(default_factory=lambda: dict(os.environ))
     _file: Path | None = PrivateAttr(None)
+    _named: Path | str | None = PrivateAttr(None)
+    _arguments: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
+    STRICT: ClassVar[bool] = False
     SOURCE: ClassVar[Path | None] = None
     """The file below the environment."""
     SEED_FIELDS: ClassVar[tuple[str, ...]] = (
@@ -227,18 +229,49 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
             ConfigurationError: the file cannot be read, or a value outside the first group is not valid.
         """
         path = Path(config_file).expanduser() if config_file else find_config_file()
-        values = read_config_file(path) if path else {}
+        settings = cls.from_values(read_config_file(path) if path else {}, path, **arguments)
+        settings._named = config_file  # noqa: SLF001 - our own
+        return settings
+
+    @classmethod
+    def from_values(
+        cls, values: Mapping[str, Any], path: Path | None, *, strict: bool = False, **arguments: Any
+    ) -> Settings:
+        """Return the configuration of what a file holds; ``strict``: values of the first group do not fall back.
+
+        Raises:
+            ConfigurationError: a value is not valid; its fact has the problems by name.
+        """
         try:
-            settings = _above_file(cls, values, path)(**arguments)
+            settings = _above_file(cls, dict(values), path, strict=strict)(**arguments)
         except ValidationError as error:
-            raise ConfigurationError(_explain(error, path)) from None
+            raise ConfigurationError(not_valid(error, path)) from None
         except SettingsError as error:  # a variable for a whole table that holds no JSON
             raise ConfigurationError(Fact("settings.environment", words=str(error))) from None
         settings._file = path  # noqa: SLF001 - our own
+        settings._arguments = arguments  # noqa: SLF001 - our own
         return settings
 
+    def read_again(self) -> Settings:
+        """Return the configuration as its file stands now, under the same arguments.
+
+        Raises:
+            ConfigurationError: as :meth:`load`.
+        """
+        return Settings.load(self._named, **self._arguments)
+
+    @property
+    def named_file(self) -> Path | str | None:
+        """The file that a program has named; None: the user's."""
+        return self._named
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What wins over environment and file."""
+        return self._arguments
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
-        return ((name, _without_login(value)) for name, value in super().__repr_args__())
+        return ((name, without_login(value)) for name, value in super().__repr_args__())
 
     @property
     def config_file(self) -> Path | None:
@@ -302,6 +335,8 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         try:
             return handler(value)
         except ValidationError as error:
+            if cls.STRICT:
+                raise
             name = str(info.field_name)
             # Not None: with an address given, even a wrong one, queries must not go outside by surprise.
             default = DEFAULT_SEARXNG_URL if name == "searxng_url" else cls.model_fields[name].get_default()
@@ -335,13 +370,14 @@ class Environment(EnvSettingsSource):
         self.env_vars = {name: value for name, value in self.env_vars.items() if name.startswith(_OUR_PREFIXES)}
 
 
-def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None) -> type[Settings]:
+def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None, *, strict: bool) -> type[Settings]:
     """Return the settings class with the values of a file below its environment."""
     if not values:
         return base
 
     class FileSettings(base):  # type: ignore[valid-type,misc]
         SOURCE: ClassVar[Path | None] = path
+        STRICT: ClassVar[bool] = strict
 
         @classmethod
         def settings_customise_sources(
@@ -356,43 +392,9 @@ def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None)
     return FileSettings
 
 
-def _without_login(value: Any) -> Any:
-    """Hide the user and password of an address."""
-    return re.sub(r"//.*@", "//***@", value) if isinstance(value, str) else value
-
-
 def variable_name(field: str) -> str:
     """Return the environment variable that sets a field."""
     alias = Settings.model_fields[field].validation_alias
     if isinstance(alias, AliasChoices):
         return str(alias.choices[-1])
     return f"QIUSUO_{field.upper()}"
-
-
-def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the user's configuration folder for Qiusuo."""
-    if os.name == "nt" and environ.get("APPDATA"):
-        return Path(environ["APPDATA"]) / "qiusuo"
-    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "qiusuo"
-
-
-def find_config_file(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the configuration file: the one that is named (it must be there), else the user's, else None."""
-    named = environ.get("QIUSUO_CONFIG")
-    if named:
-        return Path(named).expanduser()
-    for suffix in KINDS_OF_FILES:
-        path = config_folder(environ) / f"config{suffix}"
-        if path.is_file():
-            return path
-    return None
-
-
-def _explain(error: ValidationError, path: Path | None) -> Fact:
-    problems = [
-        Fact("settings.problem", name=".".join(str(part) for part in problem["loc"]), problem=problem_of(problem))
-        for problem in error.errors(include_input=False)
-    ]
-    if path is None:
-        return Fact("settings.not_valid", problems=problems)
-    return Fact("settings.file_not_valid", file=str(path), problems=problems)

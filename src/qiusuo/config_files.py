@@ -1,8 +1,9 @@
-"""Reading of configuration files: TOML, JSON and YAML."""
+"""Where the configuration file is, and its reading: TOML, JSON and YAML."""
 
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,17 +21,29 @@ def read_config_file(path: Path) -> dict[str, Any]:
     Raises:
         ConfigurationError: it is missing, too large, of another kind, or cannot be parsed.
     """
-    reader = KINDS_OF_FILES.get(path.suffix.lower())
-    if reader is None:
+    if path.suffix.lower() not in KINDS_OF_FILES:
         raise ConfigurationError(Fact("settings.file_kind", file=str(path)))
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise ConfigurationError(Fact("settings.file_too_large", file=str(path)))
-        data = reader(path.read_text("utf-8"))
+        data = parsed(path, path.read_text("utf-8"))
     except OSError as error:
         unreadable = Fact("settings.file_unreadable", file=str(path), words=error.strerror or type(error).__name__)
         raise ConfigurationError(unreadable) from None
-    except (ValueError, RecursionError) as error:  # JSON, TOML and encoding errors
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(Fact("settings.file_not_parsed", file=str(path), words=str(error))) from None
+    return data
+
+
+def parsed(path: Path, text: str) -> dict[str, Any]:
+    """Return what the text of a configuration file holds.
+
+    Raises:
+        ConfigurationError: it cannot be parsed, or holds no table.
+    """
+    try:
+        data = KINDS_OF_FILES[path.suffix.lower()](text)
+    except (ValueError, RecursionError) as error:  # JSON and TOML errors
         raise ConfigurationError(Fact("settings.file_not_parsed", file=str(path), words=str(error))) from None
     if data is None:
         return {}
@@ -59,3 +72,22 @@ KINDS_OF_FILES: Final[Mapping[str, Callable[[str], Any]]] = {
     ".yaml": _read_yaml,
     ".yml": _read_yaml,
 }
+
+
+def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the user's configuration folder for Qiusuo."""
+    if os.name == "nt" and environ.get("APPDATA"):
+        return Path(environ["APPDATA"]) / "qiusuo"
+    return Path(environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "qiusuo"
+
+
+def find_config_file(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the configuration file: the one that is named (it must be there), else the user's, else None."""
+    named = environ.get("QIUSUO_CONFIG")
+    if named:
+        return Path(named).expanduser()
+    for suffix in KINDS_OF_FILES:
+        path = config_folder(environ) / f"config{suffix}"
+        if path.is_file():
+            return path
+    return None

@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic_core.core_schema import ValidationInfo
 from pydantic_settings import NoDecode
 
 from qiusuo.validation import refused
 from qiusuo.words import Fact
 
 _ADDRESS: Final = r"^https?://[^\s/?#]+[^\s?#]*$"
+_NAME_OF_MODEL: Final = re.compile(r"[A-Za-z0-9._-]{1,40}")
 _DATABASE: Final = re.compile(r"(?:sqlite|postgres(?:ql)?)(?:\+[a-z0-9]+)?:", re.IGNORECASE)
+
+
+class OtherModel(BaseModel):
+    """A model beside the first, under ``[models.NAME]``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    model: str = Field(
+        min_length=1, description="The language model, written as in `QIUSUO_MODEL`: `provider:name` or a local file."
+    )
+    base_url: str | None = Field(None, pattern=_ADDRESS, description="Address of its API, where it is another one.")
+    api_key: SecretStr | None = Field(None, description="Its key. Unset: the provider's usual variable.")
+    context: int | None = Field(None, ge=512, description="Tokens that it can take, where its server does not say it.")
+    temperature: float | None = Field(None, ge=0, le=2, description="Temperature. Unset: the provider's default.")
+    max_answer_tokens: int | None = Field(
+        None, ge=16, description="Most tokens of one answer. Unset: the provider's default."
+    )
+
+    @field_validator("model", mode="before")
+    @classmethod
+    def _without_blanks(cls, value: Any) -> Any:
+        return value.strip() if isinstance(value, str) else value
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        return ((name, without_login(value)) for name, value in super().__repr_args__())
 
 
 class ModelSettings(BaseModel):
@@ -41,6 +69,17 @@ class ModelSettings(BaseModel):
     )
     max_answer_tokens: int | None = Field(
         None, ge=16, description="Most tokens of one answer. Unset: the provider's default; 1024 for a local file."
+    )
+    models: dict[str, OtherModel] = Field(
+        default_factory=dict,
+        description="Further models that a conversation or a message may choose, each under a name: `[models.NAME]`.",
+    )
+    second_model: str | None = Field(
+        None,
+        description="The name of one of `models`; it answers where the first fails before it has said anything.",
+    )
+    search_default: bool | None = Field(
+        None, description="Whether new conversations search. Unset: not with a model, always without one."
     )
     model_search: str = Field(
         "auto",
@@ -118,10 +157,38 @@ class ModelSettings(BaseModel):
             else value
         )
 
-    @field_validator("model")
+    @field_validator("model", "second_model")
     @classmethod
     def _blank_is_unset(cls, value: str | None) -> str | None:
         return (value or "").strip() or None
+
+    @field_validator("models", mode="before")
+    @classmethod
+    def _with_their_variables(cls, value: Any) -> Any:
+        """Join what variables say of a model, whose name they have in small letters, to its table in the file."""
+        if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
+            return value
+        joined: dict[str, Any] = {}
+        for name in sorted(value, key=lambda name: str(name).islower()):
+            same = next((one for one in joined if str(one).lower() == name), name)
+            joined[same] = {**joined.get(same, {}), **value[name]}
+        return {name: joined[name] for name in value if name in joined}
+
+    @field_validator("models")
+    @classmethod
+    def _check_names(cls, value: dict[str, OtherModel]) -> dict[str, OtherModel]:
+        for name in value:
+            if not _NAME_OF_MODEL.fullmatch(name):
+                raise refused(Fact("settings.model_name", name=name[:60]))
+        return value
+
+    @field_validator("second_model")
+    @classmethod
+    def _is_one_of_the_models(cls, value: str | None, info: ValidationInfo) -> str | None:
+        # Without ``models`` these are wrong themselves, which is told already.
+        if value is not None and value not in info.data.get("models", (value,)):
+            raise refused(Fact("settings.second_model", name=value[:60]))
+        return value
 
     @field_validator("database_url")
     @classmethod
@@ -130,3 +197,8 @@ class ModelSettings(BaseModel):
         if value is not None and not _DATABASE.match(value.get_secret_value()):
             raise refused(Fact("settings.database_form"))
         return value
+
+
+def without_login(value: Any) -> Any:
+    """Hide the user and password of an address."""
+    return re.sub(r"//.*@", "//***@", value) if isinstance(value, str) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from qiusuo.config import Settings
 from qiusuo.engines import discover_engines
@@ -32,6 +32,24 @@ class Place:
     kind: type[SearchEngine]
     engine: SearchEngine | None
     problem: SearchError | None = None
+    made_of: EngineOptions | None = field(default=None, repr=False)
+
+
+class _Lookup:
+    """Looks variables up for one engine, and remembers what it was told."""
+
+    def __init__(self, settings: Settings, keys: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._keys = keys
+        self._told: dict[str, str | None] = {}
+
+    def __call__(self, name: str) -> str | None:
+        found = self._told[name] = self._keys.get(name) or self._settings.value_of(name)
+        return found
+
+    def agrees(self, later: _Lookup) -> bool:
+        """Tell whether another one says the same of all that was asked for."""
+        return all(later(name) == value for name, value in self._told.items())
 
 
 class Roster:
@@ -68,12 +86,26 @@ class Roster:
         return cls(places, list(places), named=True)
 
     @classmethod
-    def from_settings(cls, settings: Settings, http: HttpClient) -> Roster:
-        """Build every engine that the settings allow."""
+    def from_settings(cls, settings: Settings, http: HttpClient, earlier: Roster | None = None) -> Roster:
+        """Build every engine that the settings allow; those of an ``earlier`` roster stay where nothing changes."""
         kinds = discover_engines()
-        keys = {name: key for kind in kinds.values() for name, key in _secrets(settings, kind)}
-        places = {name: _place(settings, kind, http, keys) for name, kind in kinds.items()}
-        addressed = frozenset(name for name, kind in kinds.items() if _address(settings, kind))
+        before = earlier.places if earlier is not None else {}
+        places = {name: _place(settings, kind, http, before.get(name)) for name, kind in kinds.items()}
+        made = cls._ordered(settings, places)
+        if earlier is not None:
+            made.remember(earlier)
+        return made
+
+    def remember(self, earlier: Roster) -> None:
+        """Take over what another roster has seen of the same engines."""
+        for name, seen in earlier._detected.items():
+            if name in self.places and self.places[name].engine is earlier.places[name].engine:
+                self._detected[name] = seen
+
+    @classmethod
+    def _ordered(cls, settings: Settings, places: dict[str, Place]) -> Roster:
+        kinds = {name: place.kind for name, place in places.items()}
+        addressed = frozenset(name for name, kind in kinds.items() if address_of(settings, kind))
         wanted = settings.provider_priority
         if wanted is None:
             return cls(places, list(places), named=False, addressed=addressed)
@@ -86,6 +118,11 @@ class Roster:
             logger.warning("SEARCH_PROVIDER_PRIORITY names no known engine; the default order is used")
             return cls(places, list(places), named=False, addressed=addressed)
         return cls(places, known, named=True, addressed=addressed)
+
+    @property
+    def engines(self) -> tuple[SearchEngine, ...]:
+        """The engines that can be used."""
+        return tuple(place.engine for place in self.places.values() if place.engine is not None)
 
     async def choose(self, request: SearchRequest) -> Choice:
         """Return the engines for a request.
@@ -209,30 +246,47 @@ def _serves(place: Place, search_type: SearchType) -> bool:
     return place.kind.search_types is None or search_type in place.kind.search_types
 
 
-def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, keys: Mapping[str, str]) -> Place:
-    options = settings.engine(kind.name)
-    own = next(iter(_secrets(settings, kind)), None)
+def options_of(settings: Settings, kind: type[SearchEngine]) -> EngineOptions:
+    """Return what the settings say about an engine."""
+    own = secrets_of(settings, kind)
+    stored = settings.engine(kind.name)
+    return EngineOptions(
+        api_key=own[0][1] if own else None,
+        base_url=address_of(settings, kind),
+        timeout=stored.timeout,
+        extra=stored.model_extra or {},
+        lookup=_Lookup(settings, _all_keys(settings)),
+    )
+
+
+def _all_keys(settings: Settings) -> dict[str, str]:
+    """Return the keys of all engines by their variables; some engines share one."""
+    return {name: key for kind in discover_engines().values() for name, key in secrets_of(settings, kind)}
+
+
+def _place(settings: Settings, kind: type[SearchEngine], http: HttpClient, before: Place | None) -> Place:
+    options = options_of(settings, kind)
+    if before is not None and before.engine is not None and before.kind is kind and _same(before.made_of, options):
+        return replace(before, made_of=options)
     try:
-        engine = kind.from_options(
-            EngineOptions(
-                api_key=own[1] if own else None,
-                base_url=_address(settings, kind),
-                timeout=options.timeout,
-                extra=options.model_extra or {},
-                lookup=lambda name: keys.get(name) or settings.value_of(name),
-            ),
-            http,
-        )
+        engine = kind.from_options(options, http)
     except SearchError as problem:
         return Place(kind, None, problem)
     except Exception as fault:  # a plug-in that cannot be built must not take the other engines along
         logger.exception("the engine %s cannot be set up and is left out", kind.name)
         broken = Fact("engine.not_built", fault=type(fault).__name__)
         return Place(kind, None, ConfigurationError(broken, engine=kind.name))
-    return Place(kind, engine)
+    return Place(kind, engine, made_of=options)
 
 
-def _secrets(settings: Settings, kind: type[SearchEngine]) -> list[tuple[str, str]]:
+def _same(before: EngineOptions | None, after: EngineOptions) -> bool:
+    """Tell whether an engine that was made before would be made alike now."""
+    if before is None or not isinstance(before.lookup, _Lookup) or not isinstance(after.lookup, _Lookup):
+        return False
+    return replace(before, lookup=after.lookup) == after and before.lookup.agrees(after.lookup)
+
+
+def secrets_of(settings: Settings, kind: type[SearchEngine]) -> list[tuple[str, str]]:
     """Return the engine's key under the name of its variable: the environment first, then the file."""
     for name in kind.key_env:
         value = settings.env(name)
@@ -244,7 +298,8 @@ def _secrets(settings: Settings, kind: type[SearchEngine]) -> list[tuple[str, st
     return []
 
 
-def _address(settings: Settings, kind: type[SearchEngine]) -> str | None:
+def address_of(settings: Settings, kind: type[SearchEngine]) -> str | None:
+    """Return the address that is set for an engine; None: its own."""
     if "SEARXNG_URL" in kind.url_env and settings.searxng_url:
         return settings.searxng_url
     for name in kind.url_env:

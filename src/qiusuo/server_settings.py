@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
@@ -24,6 +24,27 @@ THIS_MACHINE = "local"
 """Owns what is asked on this machine where there are no tokens."""
 
 
+OPERATOR: Final = "operator"
+_ROLES: Final = frozenset({OPERATOR, "user"})
+
+
+class TokenEntry(NamedTuple):
+    """One entry of ``tokens``: ``name:token``, ``name:token:operator``, or a token alone."""
+
+    name: str
+    token: str
+    role: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> TokenEntry:
+        """Take an entry apart; a token may have colons, unless a role stands behind it."""
+        name, colon, token = text.partition(":")
+        if not colon:
+            return cls("", text)
+        inner, colon, role = token.rpartition(":")
+        return cls(name, inner, role) if colon and role in _ROLES else cls(name, token)
+
+
 class ServerSettings(BaseModel):
     """Where ``qiusuo serve`` listens, and who may use it."""
 
@@ -31,14 +52,15 @@ class ServerSettings(BaseModel):
     port: int = Field(8000, ge=0, le=65535, description="Port on which `qiusuo serve` listens; 0 takes a free one.")
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
-        description="Bearer tokens, as `name:token` or bare, of 16 characters or more; `qiusuo token` makes one. When "
+        description="Bearer tokens, as `name:token`, `name:token:operator` (see `operators`) or bare, of 16 characters "
+        "or more; `qiusuo token` makes one. When "
         "set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per "
         "name, not per client address.",
     )
     operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,
-        description="Names of tokens whose owners run the server: the page shows them the commands that mend it, as it "
-        "does to who sits at this machine.",
+        description="Names of tokens whose owners run the server: the page lets them change settings and shows them "
+        "the commands that mend it. Without tokens that is who sits at this machine.",
     )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(
@@ -88,11 +110,12 @@ class ServerSettings(BaseModel):
     def _check_tokens(cls, value: tuple[SecretStr, ...] | None) -> tuple[SecretStr, ...] | None:
         if not all(_TOKEN.fullmatch(token.get_secret_value()) for token in value or ()):
             raise refused(Fact("settings.token_form"))
-        # What stands behind the first colon, or all.
-        if any(len(token.get_secret_value().split(":", 1)[-1]) < SHORTEST_TOKEN for token in value or ()):
+        entries = [TokenEntry.read(token.get_secret_value()) for token in value or ()]
+        if any(entry.role and ":" in entry.token for entry in entries):
+            raise refused(Fact("settings.token_role"))
+        if any(len(entry.token) < SHORTEST_TOKEN for entry in entries):
             raise refused(Fact("settings.token_short", shortest=SHORTEST_TOKEN))
-        names = [name for token in value or () for name, colon, _ in [token.get_secret_value().partition(":")] if colon]
-        if any(name == THIS_MACHINE or is_loopback(name) for name in names):
+        if any(entry.name == THIS_MACHINE or is_loopback(entry.name) for entry in entries if entry.name):
             raise refused(Fact("settings.token_name", local=THIS_MACHINE))
         return value
 

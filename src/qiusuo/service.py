@@ -14,8 +14,9 @@ from qiusuo.errors import SearchDisabled, SearchError
 from qiusuo.http import HttpClient
 from qiusuo.models import SearchResponse, SearchType
 from qiusuo.pipeline.observe import SearchObserver, observed
-from qiusuo.pipeline.pipeline import SearchPipeline
-from qiusuo.pipeline.request import SearchOptions, build_request
+from qiusuo.pipeline.pipeline import Choice, SearchPipeline
+from qiusuo.pipeline.request import SearchOptions, SearchRequest, build_request
+from qiusuo.retiring import Retiring
 from qiusuo.roster import Place, Roster
 from qiusuo.words import Fact, Language, said
 from qiusuo.words.wording import Wording, wording
@@ -68,10 +69,12 @@ class SearchService:
         http: HttpClient | None = None,
     ) -> None:
         self.settings = settings or Settings.load()
+        self._own_engines = roster is None
         self._roster = roster or Roster.of(engines)
         self._http = http
         self._bridge = SyncBridge()
-        self._pipeline = SearchPipeline(self.settings, self._roster.choose)
+        self._pipeline = SearchPipeline(self.settings, self._choose)
+        self._retiring = Retiring()
 
     @classmethod
     def from_settings(cls, settings: Settings | None = None) -> Self:
@@ -92,7 +95,30 @@ class SearchService:
         return await observed(self._pipeline.observers, self._run(query, options))
 
     async def _run(self, query: str, options: SearchOptions) -> SearchResponse:
-        return await self._pipeline.run(build_request(self.settings, query, **options))
+        user = self._retiring.enter()
+        try:
+            return await self._pipeline.run(build_request(self.settings, query, **options))
+        finally:
+            await self._retiring.leave(user)
+
+    async def _choose(self, request: SearchRequest) -> Choice:
+        return await self._roster.choose(request)
+
+    async def renew(self, settings: Settings) -> None:
+        """Take over new settings at once: engines, order, limits. Searches under way end on the engines they have.
+
+        What is known stays: the cache, what was counted, and the rests of engines whose settings did not change. A
+        service over engines of its caller's keeps these.
+        """
+        before = self._roster
+        if not self._own_engines and self._http is not None:
+            self._roster = Roster.from_settings(settings, self._http, before)
+        self.settings = settings
+        now, earlier = self._roster.engines, {id(engine) for engine in before.engines}
+        anew = [engine.name for engine in now if id(engine) not in earlier]
+        await self._pipeline.renew(settings, now, anew)
+        kept = {id(engine) for engine in now}
+        await self._retiring.retire([engine for engine in before.engines if id(engine) not in kept])
 
     def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
         """Search the web from synchronous code; see :meth:`asearch`."""
@@ -178,6 +204,7 @@ class SearchService:
         self._bridge.close()
 
     async def _close_connections(self) -> None:
+        await self._retiring.aclose()
         await self._roster.aclose()
         await self._pipeline.aclose()
         if self._http is not None:

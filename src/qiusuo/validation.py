@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
+from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from qiusuo.words import Fact, said
@@ -46,3 +48,14 @@ def problem_of(details: Mapping[str, Any]) -> Fact:
     if "." in kind:  # one of ours
         return Fact(kind, **values)
     return Fact(f"value.{kind}", **values) if kind in _KNOWN else said(str(details["msg"]))
+
+
+def not_valid(error: ValidationError, path: Path | None) -> Fact:
+    """Return what is wrong with a configuration, value by value."""
+    problems = [
+        Fact("settings.problem", name=".".join(str(part) for part in problem["loc"]), problem=problem_of(problem))
+        for problem in error.errors(include_input=False)
+    ]
+    if path is None:
+        return Fact("settings.not_valid", problems=problems)
+    return Fact("settings.file_not_valid", file=str(path), problems=problems)

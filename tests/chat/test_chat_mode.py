@@ -97,6 +97,20 @@ class TestAnswer:
             [check] = heard.of(Check)
             assert check.added
 
+    async def test_a_number_that_no_source_has_is_told(self) -> None:
+        async with ChatWorld(Reply.text("Tea was found in 2737 BC [1][7].")) as world:
+            heard = await world.ask("when was tea found", ChatSettings())
+            [told] = [one for one in heard.of(Notice) if one.code == "citations_unknown"]
+            assert told.fact.values["numbers"] == "[1] [7]"
+        async with ChatWorld(Reply.text("About tea: text 1 [1]. More of it [9].")) as world:
+            heard = await world.ask("tea")
+            assert [one.fact.values for one in heard.of(Notice) if one.code == "citations_unknown"] == [
+                {"numbers": "[9]"}
+            ]
+        async with ChatWorld(Reply.text("Your text cites Smith [1].")) as world:
+            heard = await world.ask("What does this say: tea is old [1]", ChatSettings())
+            assert "citations_unknown" not in heard.codes
+
     async def test_thoughts_are_left_out(self) -> None:
         async with ChatWorld(Reply.text("<thi", "nk>let me see</thin", "k>\n\nThe answer [1].")) as world:
             heard = await world.ask("tea")

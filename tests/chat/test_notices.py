@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 import qiusuo
+from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Event, Notice, Round, RoundState, TurnRecord, fold
+from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.telling import told
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.notices import model_notice, notice, search_code, search_notice
+from qiusuo.config import Settings
 from qiusuo.errors import AllEnginesFailed, ApiDisabled, ModelTimeout, SearchError, Unavailable
 from qiusuo.models import Attempt, Outcome
 from qiusuo.testing import Fault
@@ -226,3 +229,14 @@ def test_every_code_is_in_the_catalogue() -> None:
             match node:
                 case ast.Call(func=ast.Name(id="notice"), args=[ast.Constant(value=str() as code), *_]):
                     assert f"notice.{code}" in known, f"{path.name}:{node.lineno}: {code}"
+
+
+async def test_without_a_model_nothing_was_answered_directly() -> None:
+    async with ChatWorld(rate_limit=1) as world:
+        world.chat = Chat(world.world.service, open_model(Settings(model="extractive")))
+        await world.ask("茶叶的产地", user="u")
+        heard = await world.ask("咖啡的产地", user="u")
+        [told] = [one for one in heard.of(Notice) if one.code == "user_rate_limited"]
+        said_so = told.wording(Language.CHINESE).what
+        assert "无法回答" in said_so
+        assert "直接回答" not in said_so

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.events import RoundState
-from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, SessionCache
+from qiusuo.chat.sessions.searches import SessionCache
+from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.tools.langchain import SearchTool
 from tests.support.chat_world import AGENT, ChatWorld

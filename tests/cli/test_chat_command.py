@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -95,6 +96,26 @@ class TestPipe:
         chat.model.add(Reply.text("a\x1b]0;owned\x07\x1b[2Jb\x9b31m\n\nc"))
         out, _ = chat.pipe("hello", "--no-save")
         assert out == "a]0;owned[2Jb31m\n\nc\n"
+
+
+class TestModels:
+    CHEAP: ClassVar = {"QIUSUO_MODELS__CHEAP__MODEL": "openai:small"}
+
+    def test_a_model_is_chosen_by_its_name(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("Hi."))
+        own = {"OPENAI_BASE_URL": chat.model.base_url, "OPENAI_API_KEY": chat.model.key}
+        # The first is set wrongly, which is nobody's business here.
+        events = chat.events("hello", "--model", "cheap", QIUSUO_MODEL="nobody:knows", **own, **self.CHEAP)
+        assert chat.model.requests[0].body["model"] == "small"
+        assert next(event for event in events if event["type"] == "turn")["model"] == "openai:small"
+
+    def test_the_second_answers_for_one_that_is_set_wrongly(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("Hi."))
+        own = {"OPENAI_BASE_URL": chat.model.base_url, "OPENAI_API_KEY": chat.model.key}
+        second = {**self.CHEAP, "QIUSUO_SECOND_MODEL": "cheap", "QIUSUO_MODEL": "nobody:knows"}
+        out, err = chat.pipe("hello", QIUSUO_MODEL_BASE_URL=None, **own, **second)
+        assert "Hi." in out
+        assert "nobody:knows 未能回答" in err
 
 
 class TestJson:
@@ -331,6 +352,33 @@ class TestTerminal:
         assert chat.model.requests[0].body["model"] == "other"
         screen.enter("/exit")
         assert screen.wait() == 0
+
+    def test_models_are_listed_completed_and_chosen_by_their_names(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("From the cheap one."), Reply.text("From the first."))
+        cheap = {"QIUSUO_MODELS__CHEAP__MODEL": "compatible:small",
+                 "QIUSUO_MODELS__CHEAP__BASE_URL": chat.model.base_url,
+                 "QIUSUO_MODELS__CHEAP__API_KEY": chat.model.key,
+                 "QIUSUO_MODELS__WRONG__MODEL": "nobody:knows"}  # fmt: skip
+        screen = chat.screen(**cheap)
+        screen.wait_for("openai:scripted", "› ")
+        screen.enter("/model")
+        screen.wait_for("*  first", "cheap", "compatible:small", "wrong", "/model 名称")
+        screen.type("/model ch")
+        screen.wait_for("cheap")
+        screen.type("\t")
+        screen.enter("")
+        screen.wait_for("模型：compatible:small")
+        screen.enter("hello")
+        screen.wait_for("From the cheap one.", "秒 · compatible:small")
+        screen.enter("/model wrong")
+        screen.wait_for("nobody:knows", "→")
+        screen.enter("/model first")
+        screen.wait_for("模型：openai:scripted")
+        screen.enter("hello")
+        screen.wait_for("From the first.", "秒 · openai:scripted")
+        screen.enter("/exit")
+        assert screen.wait() == 0
+        assert [asked.body["model"] for asked in chat.model.requests] == ["small", "scripted"]
 
     def test_no_colours_where_none_are_wanted(self, chat: ChatTerminal) -> None:
         chat.model.add(Reply.text("# Plain\n\nAnswer."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -274,3 +275,53 @@ def test_a_searxng_address_that_cannot_be_read_is_not_quoted(caplog: pytest.LogC
     Settings.load(searxng_url="http://user:secret/word@host")
     assert "SEARXNG_URL" in caplog.text
     assert "secret" not in caplog.text
+
+
+class TestModels:
+    @KINDS
+    def test_further_models_come_from_tables(self, kind: str, write: Callable[..., Path]) -> None:
+        cheap = {"model": " deepseek:deepseek-chat ", "api_key": "sk-cheap", "context": 32000, "temperature": 0.2}
+        write({"second_model": "cheap", "search_default": True, "models": {"cheap": cheap}}, kind)
+        settings = Settings.load()
+        assert settings.models["cheap"].model == "deepseek:deepseek-chat"
+        assert (settings.models["cheap"].context, settings.models["cheap"].base_url) == (32000, None)
+        assert (settings.second_model, settings.search_default) == ("cheap", True)
+        assert "sk-cheap" not in repr(settings)
+
+    def test_variables_make_a_model_and_add_to_that_of_the_file(
+        self, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write({"models": {"Big": {"model": "openai:gpt-5.5", "temperature": 1}}})
+        monkeypatch.setenv("QIUSUO_MODELS__CHEAP__MODEL", "ollama:qwen3")
+        monkeypatch.setenv("QIUSUO_MODELS__BIG__API_KEY", "sk-big")
+        monkeypatch.setenv("QIUSUO_SECOND_MODEL", "cheap")
+        models = Settings.load().models
+        assert sorted(models) == ["Big", "cheap"]
+        big = models["Big"]
+        assert (big.model, big.temperature) == ("openai:gpt-5.5", 1)
+        assert big.api_key is not None
+        assert big.api_key.get_secret_value() == "sk-big"
+
+    def test_nothing_is_set_by_itself(self) -> None:
+        settings = Settings.load()
+        assert (settings.models, settings.second_model, settings.search_default) == ({}, None, None)
+
+    @pytest.mark.parametrize(
+        ("values", "code", "place"),
+        [
+            ({"models": {"my model": {"model": "ollama:qwen3"}}}, "settings.model_name", "models"),
+            ({"models": {"x" * 41: {"model": "ollama:qwen3"}}}, "settings.model_name", "models"),
+            ({"models": {"cheap": {"base_url": "http://x"}}}, "value.missing", "models.cheap.model"),
+            ({"models": {"cheap": {"model": "  "}}}, "value.string_too_short", "models.cheap.model"),
+            ({"second_model": "cheap"}, "settings.second_model", "second_model"),
+        ],
+    )
+    def test_what_is_wrong_is_told_with_its_place(self, values: dict[str, Any], code: str, place: str) -> None:
+        with pytest.raises(ConfigurationError) as caught:
+            Settings.load(**values)
+        told = [(fact.values["name"], fact.values["problem"].code) for fact in caught.value.fact.values["problems"]]
+        assert told == [(place, code)]
+
+    def test_a_key_that_no_model_has_is_refused(self) -> None:
+        with pytest.raises(ConfigurationError, match=r"models\.cheap\.url"):
+            Settings.load(models={"cheap": {"model": "ollama:qwen3", "url": "http://x"}})

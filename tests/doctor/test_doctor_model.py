@@ -100,6 +100,21 @@ class TestModel:
             assert (found.code, found.level) == ("model.not_set_up", Level.PROBLEM)
             assert fix in found.wording().fix
 
+    async def test_the_form_of_every_other_model_is_looked_at_and_none_is_asked(self) -> None:
+        with ScriptedModel() as server:
+            good = {"model": "compatible:x", "base_url": server.base_url, "api_key": "no key of it"}
+            models = {"good": good, "keyless": {"model": "deepseek:deepseek-chat"}}
+            found = [one for one in await examine(Settings.load(models=models)) if one.code.startswith("model.")]
+            assert server.requests == []
+            assert server.seen == []
+        by_code = {one.code: one for one in found}
+        levels = {code: one.level for code, one in by_code.items()}
+        wrong = by_code["model.not_set_up"].wording()
+        assert levels == {"model.none": Level.NOTE, "model.others": Level.OK, "model.not_set_up": Level.WARNING}
+        assert "good (OpenAI-compatible · x)" in by_code["model.others"].wording().what
+        assert "keyless (deepseek:deepseek-chat)" in wrong.what
+        assert "DEEPSEEK_API_KEY" in wrong.fix
+
     async def test_a_missing_package(self) -> None:
         found = await diagnose(model="bedrock:x")
         assert (found.code, found.commands) == ("model.not_set_up", (install_command("langchain-aws"),))

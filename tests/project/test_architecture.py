@@ -34,6 +34,8 @@ FOUNDATION: dict[str, str] = {
     "server_settings": "words validation",
     "model_settings": "words validation",
     "config_files": "words errors",
+    "config_editing": "words errors config_files",
+    "config_writing": "words errors config_files config_editing",
     "config": "words models errors validation config_files model_settings server_settings",
     "storage": "words errors loops commands",
     "commands": "",
@@ -43,12 +45,13 @@ FOUNDATION: dict[str, str] = {
     "passages": "citations text tables",
     "pages": "words models errors text urls http commands",
     "files": "words details errors pages commands",
-    "browser": "words models errors text loops bridge config http commands",
+    "browser": "words models errors text loops bridge config_files http commands",
     "plugins": "models details words",
     "engines": "words models details errors text urls http browser kit plugins",
     "pipeline": "words models errors logs text loops urls config storage engines plugins",
     "roster": "words models errors config http engines pipeline",
-    "service": "words models errors config bridge http engines pipeline roster",
+    "retiring": "",
+    "service": "words models errors config bridge http engines pipeline roster retiring",
 }
 # Plug-ins that come with the package: they may import anything, and nobody imports them. They are found as those of
 # others are, by their entry points.

@@ -23,7 +23,8 @@ from httpx import ASGITransport, AsyncClient
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.sessions.session import ChatSettings, KeptSearch, Mode, SessionCache
+from qiusuo.chat.sessions.searches import KeptSearch, SessionCache
+from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.chat.turns.context import Ask
 from qiusuo.tools.specs import offered, plugin_tools
 from qiusuo.web.app import create_app

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.web.static.page import FOLDER
-from qiusuo.web.static.words import MODULE, OWN_NOTICES, words_module
+from qiusuo.web.static.words import MODULE, OWN_NOTICES, ROOMS, room_words, words_module
 from qiusuo.words.catalogue import codes
 
 VENDOR = Path(__file__).parents[2] / "scripts" / "vendor"
@@ -73,7 +73,7 @@ def test_modules_are_small_and_take_nothing_from_elsewhere() -> None:
 
 
 def test_styles_load_nothing() -> None:
-    for path in FOLDER.glob("*.css"):
+    for path in FOLDER.rglob("*.css"):
         assert not re.search(r"url\(|@import", path.read_text(encoding="utf-8")), path
         assert path.read_text(encoding="utf-8").count("\n") < 420, path
 
@@ -83,11 +83,14 @@ def test_styles_load_nothing() -> None:
 def test_the_page_is_typed_also_in_the_keys_of_its_words(tmp_path: Path) -> None:
     """``words.js`` is made by the server: laid beside the other modules for the check."""
     (tmp_path / MODULE).write_bytes(words_module())
+    for name, words in room_words().items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(words)
     config = json.loads((VENDOR / "tsconfig.json").read_text(encoding="utf-8"))
     whole = {
         "extends": str(VENDOR / "tsconfig.json"),
         "compilerOptions": {"rootDirs": [str(FOLDER), str(tmp_path)]},
-        "include": [*(str(VENDOR / each) for each in config["include"]), str(tmp_path / "*.js")],
+        "include": [*(str(VENDOR / each) for each in config["include"]), str(tmp_path / "**" / "*.js")],
         "exclude": [str(VENDOR / each) for each in config["exclude"]],
     }
     (tmp_path / "tsconfig.json").write_text(json.dumps(whole), encoding="utf-8")
@@ -95,12 +98,18 @@ def test_the_page_is_typed_also_in_the_keys_of_its_words(tmp_path: Path) -> None
     assert checked.returncode == 0, checked.stdout
 
 
-def test_every_word_of_the_page_is_used_and_none_is_missing() -> None:
-    sources = "".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.js") if path.name != "vendor.js")
-    known = {code.removeprefix("page.") for code in codes() if code.startswith("page.")} - {"needsScript"}
-    assert set(re.findall(r'\bt\("(\w+)"', sources)) - known == set()
+@pytest.mark.parametrize("room", ["", *ROOMS])
+def test_every_word_of_the_page_is_used_and_none_is_missing(room: str) -> None:
+    """What says a room's own words is called ``tr`` there, beside the page's ``t``."""
+    files = {path.relative_to(FOLDER).as_posix(): path for path in FOLDER.rglob("*.js") if path.name != "vendor.js"}
+    mine = [path for name, path in files.items() if not room or name.startswith(f"{room}/")]
+    sources = "".join(path.read_text(encoding="utf-8") for path in mine)
+    prefix, says = (ROOMS[room], "tr") if room else ("page", "t")
+    known = {code.removeprefix(f"{prefix}.") for code in codes() if code.startswith(f"{prefix}.")} - {"needsScript"}
+    assert set(re.findall(rf'\b{says}\("(\w+)"', sources)) - known == set()
     assert [word for word in sorted(known) if f'"{word}"' not in sources] == []
-    assert [code for code in OWN_NOTICES if f'"{code}"' not in sources] == []
+    if not room:
+        assert [code for code in OWN_NOTICES if f'"{code}"' not in sources] == []
 
 
 def test_the_words_are_those_of_the_catalogue() -> None:

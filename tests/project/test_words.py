@@ -13,6 +13,7 @@ import pytest
 import qiusuo
 from qiusuo import errors
 from qiusuo.errors import SearchError
+from qiusuo.web.static.words import ROOMS
 from qiusuo.words import Fact, Language, language_of, said
 from qiusuo.words.catalogue import Part, codes, entry, placeholders, problems, template
 
@@ -39,7 +40,7 @@ PARTS = sorted({path.relative_to(ROOT).with_suffix("").parts[0] for path in MODU
     path.name for path in ROOT.glob("*.py")
 )
 # The words of the page are compared with its sources where these are checked.
-PREFIXES = sorted({code.partition(".")[0] for code in CODES} - {"page"})
+PREFIXES = sorted({code.partition(".")[0] for code in CODES} - {"page", *ROOMS.values()})
 # What models are told, and what pretends to be somebody else.
 FOR_MODELS = ("chat/turns/prompts.py", "chat/research/prompts.py", "tools/", "legal/tools.py", "testing/")
 HAN, MARKS = re.compile("[\u4e00-\u9fff]"), re.compile("[。，；！？：]")

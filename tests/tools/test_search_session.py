@@ -17,7 +17,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo.chat import SearchSession
-from qiusuo.chat.sessions.session import SessionCache
+from qiusuo.chat.sessions.searches import SessionCache
 from qiusuo.models import SearchResponse
 from qiusuo.testing import Fault
 from qiusuo.words import Language

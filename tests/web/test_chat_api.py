@@ -382,3 +382,52 @@ class TestConfig:
             }
             assert config["examples"]["zh"]
             assert config["limits"]["maxQuestion"] == 20_000
+
+
+class TestModels:
+    """Several models: what the page is told of them, and how it chooses one."""
+
+    def test_they_are_listed_and_chosen_for_a_conversation_and_for_a_message(self) -> None:
+        with ScriptedModel(otherwise=Reply.text("Other.")) as other:
+            table = {"model": "compatible:x", "base_url": other.base_url, "api_key": other.key, "context": 8192}
+            with page(Reply.text("First."), models={"cheap": table}) as it:
+                config = it.client.get("/api/chat/config").json()
+                assert config["models"] == [
+                    {"name": "", "label": "Scripted", "kind": "remote"},
+                    {"name": "cheap", "label": "OpenAI-compatible · x", "kind": "remote"},
+                ]
+                session = it.new(model="cheap")
+                assert it.show(session)["settings"]["model"] == "cheap"
+                assert text_of(it.ask(session, "hello there")) == "Other."
+                assert text_of(it.ask(session, "hello there", model="")) == "First."
+                assert it.change(session, model=None).json()["settings"]["model"] is None
+                assert text_of(it.ask(session, "hello there", model="cheap")) == "Other."
+                models = [turn["model"] for turn in it.show(session)["turns"]]
+                assert models == ["compatible:x", "openai:scripted", "compatible:x"]
+
+    def test_a_name_that_there_is_not_is_refused(self) -> None:
+        with page() as it:
+            session = it.new()
+            for answer in (
+                it.change(session, model="cheap"),
+                it.client.post("/api/chat/sessions", json={"settings": {"model": "cheap"}}),
+                it.client.post(f"/api/chat/sessions/{session}/turns", json={"text": "hello", "model": "cheap"}),
+            ):
+                assert answer.status_code == 400
+                assert answer.json()["code"] == "web.unknown_model"
+
+    def test_new_conversations_search_as_the_settings_say(self) -> None:
+        with page(search_default=True) as it:
+            assert it.client.get("/api/chat/config").json()["settings"]["switch"] == "on"
+            assert it.show(it.new())["settings"]["search"] is True
+            assert it.show(it.new(search=False))["settings"]["search"] is False
+
+    def test_where_the_second_answers_the_stream_and_the_record_say_so(self) -> None:
+        with ScriptedModel(otherwise=Reply.text("Other.")) as other:
+            table = {"model": "compatible:x", "base_url": other.base_url, "api_key": other.key, "context": 8192}
+            with page(Reply.error(401), models={"cheap": table}, second_model="cheap") as it:
+                session = it.new()
+                events = it.ask(session, "hello there")
+                assert [event["model"] for event in events if event["type"] == "model"] == ["compatible:x"]
+                [turn] = it.show(session)["turns"]
+        assert (turn["model"], turn["notices"][0]["code"]) == ("compatible:x", "second_model")

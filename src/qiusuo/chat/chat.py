@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolCall
 from qiusuo import plugins
 from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
 from qiusuo.chat.followups import resolve
+from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
@@ -132,8 +133,8 @@ class Chat:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.service = service
-        self.model = model
         self.settings = settings or service.settings
+        self.book = ModelBook(self.settings, model)
         self._clock = clock
         self._own_reader = reader is None
         self._reader = reader or PageReader.from_settings(self.settings)
@@ -143,9 +144,32 @@ class Chat:
         plugins.recognise("")  # so that no first question waits for what the recognisers load
 
     @property
+    def model(self) -> Model:
+        """The first model."""
+        return self.book.chosen(FIRST).model
+
+    def chosen(self, ask: Ask) -> AtHand:
+        """Return the model for a question: the one of this message, else that of the conversation, else the first."""
+        return self.book.chosen(ask.settings.model if ask.model is None else ask.model)
+
+    async def renew(self, settings: Settings, first: Model | None = None) -> None:
+        """Answer by other settings from the next turn on; those that run keep theirs, and their models stay open.
+
+        ``first`` stays the first model where it is given, whatever the settings say.
+        """
+        self.settings = settings
+        self._recent_pages.ttl = settings.ttl_for(SearchType.GENERAL)
+        if self.book.is_of(settings):
+            self.book.settings = settings
+            return
+        old, self.book = self.book, ModelBook(settings, first) if first is not None else ModelBook.of(settings)
+        await old.retire(keeping=first)
+
+    @property
     def usual_settings(self) -> ChatSettings:
         """The settings of a new conversation: without a model it searches, as there is nothing else to answer from."""
-        return ChatSettings(search=self.model.info.kind == EXTRACTIVE)
+        search = self.settings.search_default
+        return ChatSettings(search=self.model.info.kind == EXTRACTIVE if search is None else search)
 
     def turn(self, ask: Ask, memory: Memory | None = None) -> Turn:
         """Return the turn for a question; nothing happens before its events are read.
@@ -162,7 +186,8 @@ class Chat:
             ask = replace(ask, settings=replace(ask.settings, mode=Mode.CHAT, search=False))
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
-        labels |= {NATIVE: self.model.info.label, FILES: Fact("file.engine").text(language)}
+        hand = self.chosen(ask)
+        labels |= {NATIVE: hand.model.info.label, FILES: Fact("file.engine").text(language)}
         journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels)
         agent = ask.settings.mode is Mode.AGENT
         memory = memory if memory is not None else Memory()
@@ -173,8 +198,8 @@ class Chat:
             memory,
             journal,
             self.service,
-            self.model,
-            self.settings,
+            self.book,
+            hand,
             self._reader,
             self._recent_pages,
             Material(query or ask.question[:MAX_QUERY_CHARS], Language(language), recognised, asks_nothing=polite),
@@ -204,9 +229,10 @@ class Chat:
         journal, ask = context.journal, context.ask
         searches = ask.research or ask.settings.search or ask.settings.mode is Mode.AGENT
         mode = RESEARCH if ask.research else ask.settings.mode.value
-        journal.emit(TurnStarted(ask.id, ask.question, mode, self.model.info.name, searches, now()))
+        journal.emit(TurnStarted(ask.id, ask.question, mode, context.model.info.name, searches, now()))
         try:
-            await journal.run(lambda: self._answer(context))
+            async with context.book.in_use():
+                await journal.run(lambda: self._answer(context))
         finally:
             if ask.id not in context.memory.starts and journal.record.answer:
                 # Stopped or broken off: what was said so far has been said.
@@ -218,8 +244,13 @@ class Chat:
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask
-        if self.model.info.kind == EXTRACTIVE:
-            journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
+        wanted = ask.settings.model if ask.model is None else ask.model
+        if wanted and wanted != context.hand.name:
+            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.label)
+            journal.notice(notice(gone, "warning"))
+        if context.model.info.kind == EXTRACTIVE:
+            if context.hand.name == FIRST:  # else it was chosen
+                journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
             if ask.client.tools:
                 context.leave_out_client_tools()
         if ask.files:
@@ -239,24 +270,26 @@ class Chat:
             await agent.agent_turn(context)
         except ModelError as error:
             logger.warning("the model failed: %s", error)
-            journal.notice(model_notice(error))
+            journal.notice(model_notice(error, context.model.info.label, context.failed))
             journal.finish(Done(TurnState.FAILED, journal.record.answer, finish="error"))
 
     async def _native(self, context: Context) -> NativeSearch | None:
         """Return the model's own search where it is first in the order; else None."""
         settings = context.ask.settings
-        first = (self.settings.provider_priority or (NATIVE,))[0]
+        first = (context.settings.provider_priority or (NATIVE,))[0]
         if (settings.mode is Mode.CHAT and not settings.search) or context.ask.client.any:
             return None
         if context.ask.files:  # a model that searches by itself might search for what stands in them
             return None
-        own = self.settings.model_search
-        if (settings.engine or first) != NATIVE or own == "off" or self.model.info.kind == EXTRACTIVE:
+        if (settings.engine or first) != NATIVE or context.settings.model_search == "off":
+            return None
+        if context.model.info.kind == EXTRACTIVE:
             return None
         if settings.engine != NATIVE and await self._is_answered_here(context):
             return None
-        chat_model = await self.model.chat_model()
-        return native_search_for(self.model.info, chat_model, vendor=None if own == "auto" else own)
+        chat_model = await context.chat_model()
+        own = context.settings.model_search
+        return native_search_for(context.model.info, chat_model, vendor=None if own == "auto" else own)
 
     async def _is_answered_here(self, context: Context) -> bool:
         """Tell whether an engine that answers first has the answer: what it knows, it knows exactly."""
@@ -281,8 +314,8 @@ class Chat:
         return True
 
     async def aclose(self) -> None:
-        """Close the model, and the page reader if it is our own. The service stays its owner's."""
-        await self.model.aclose()
+        """Close the models, and the page reader if it is our own. The service stays its owner's."""
+        await self.book.aclose()
         if self._own_reader:
             await self._reader.aclose()
 

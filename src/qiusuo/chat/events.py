@@ -1,9 +1,9 @@
 """What happens in one turn of a conversation, as typed events.
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
-``Status``, ``Round``, ``Sources``, ``Reading``, ``Research``, ``Notice``, ``Delta`` and ``Retraction`` as they happen;
-at the end ``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the events together to
-what is kept of a turn.
+``Status``, ``Round``, ``Sources``, ``Reading``, ``Research``, ``ModelTaken``, ``Notice``, ``Delta`` and ``Retraction``
+as they happen; at the end ``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the
+events together to what is kept of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -29,6 +29,7 @@ __all__ = [
     "Delta",
     "Done",
     "Event",
+    "ModelTaken",
     "Notice",
     "PageRead",
     "PageState",
@@ -92,6 +93,14 @@ class TurnStarted(Event):
     model: str
     search: bool
     created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTaken(Event):
+    """Another model than the one that the turn began with answers: the first has failed."""
+
+    type: ClassVar[str] = "model"
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +322,8 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one
         case TurnStarted():
             record.mode, record.model, record.search = event.mode, event.model, event.search
             record.created_at = event.created_at
+        case ModelTaken():
+            record.model = event.model
         case Status():
             record.stage = event.stage
         case Round():

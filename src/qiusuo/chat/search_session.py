@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from qiusuo.chat.sessions.session import SessionCache
+from qiusuo.chat.sessions.searches import SessionCache
 from qiusuo.chat.turns.prompts import search_rules
 from qiusuo.chat.turns.recent import RecentSearches
 from qiusuo.citations.linking.registry import CitationRegistry

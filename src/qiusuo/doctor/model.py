@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from qiusuo.chat.models.room import asked_room, may_be_asked
-from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
+from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready, settings_of
 from qiusuo.commands import at_hand
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
@@ -30,7 +30,24 @@ _PATHS: Final = {"anthropic": "/v1/models", "google_genai": "/v1beta/models"}
 
 
 async def check_model(context: Examination) -> list[Finding]:
-    """Tell which model answers, and what it lacks."""
+    """Tell which model answers, and what it and those beside it lack."""
+    return [*await _check_first(context), *_check_others(context)]
+
+
+def _check_others(context: Examination) -> list[Finding]:
+    """Look at the settings of the other models; they are not asked."""
+    found, good = list[Finding](), list[str]()
+    for name, other in context.settings.models.items():
+        try:
+            choice = ready(choose(settings_of(context.settings, name)))
+        except ModelNotConfigured as error:
+            found.append(_not_set_up(f"{name} ({other.model})", error, Level.WARNING))
+        else:
+            good.append(f"{name} ({choice.label})")
+    return [Finding("model.others", Level.OK, {"models": ", ".join(good)}), *found] if good else found
+
+
+async def _check_first(context: Examination) -> list[Finding]:
     settings = context.settings
     if settings.model is None:
         return [Finding("model.none", Level.NOTE)]
@@ -67,8 +84,8 @@ async def _examine(choice: ModelChoice, timeout: float) -> Finding:
         await http.aclose()
 
 
-def _not_set_up(name: str, error: ConfigurationError) -> Finding:
-    return Finding("model.not_set_up", Level.PROBLEM, {"name": name, "reason": error.told}, error.commands)
+def _not_set_up(name: str, error: ConfigurationError, level: Level = Level.PROBLEM) -> Finding:
+    return Finding("model.not_set_up", level, {"name": name, "reason": error.told}, error.commands)
 
 
 def _headers(choice: ModelChoice) -> dict[str, str]:

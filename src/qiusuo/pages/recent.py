@@ -34,7 +34,7 @@ class RecentPages:
 
     def __init__(self, reader: PageReader, ttl: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._reader = reader
-        self._ttl = ttl
+        self.ttl = ttl
         self._clock = clock
         self._kept: OrderedDict[str, tuple[float, Page]] = OrderedDict()
         self._silent: OrderedDict[str, float] = OrderedDict()
@@ -50,7 +50,7 @@ class RecentPages:
         if known is not None:
             return ReadPage(known, cached=True)
         page = await self._reader.read(url, max_chars=max_chars, quick=True)
-        if keep and page.storable and self._ttl > 0:
+        if keep and page.storable and self.ttl > 0:
             # Links are most of what a page weighs, and nobody asks for them here.
             self._keep(url, replace(page, links=()))
         return ReadPage(page, cached=False)
@@ -81,7 +81,7 @@ class RecentPages:
 
     def _keep(self, url: str, page: Page) -> None:
         self._drop(url)
-        self._kept[url] = (self._clock() + self._ttl, page)
+        self._kept[url] = (self._clock() + self.ttl, page)
         self._chars += len(page.text)
         while self._chars > MOST_CHARS and self._kept:
             self._drop(next(iter(self._kept)))

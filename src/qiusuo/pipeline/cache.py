@@ -52,6 +52,13 @@ class ResponseCache:
         # The least recently used comes first.
         self._entries: OrderedDict[str, CacheEntry] = OrderedDict()
 
+    def limit(self, *, size: int, stale: float, longest: float) -> None:
+        """Take over other limits; entries that are there stay for the time that they were given."""
+        with self._lock:
+            self._size, self._stale, self._longest = size, stale, longest
+            while len(self._entries) > size:
+                self._entries.popitem(last=False)
+
     def fresh(self, key: str) -> SearchResponse | None:
         """Return the response if this process has it and its time is not over."""
         entry = self._recall(key)

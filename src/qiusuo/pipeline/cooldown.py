@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -166,6 +167,13 @@ class Cooldowns:
         logger.warning("%s rests for %.0f s after: %s", engine, seconds, error)
         if self._shared is not None:
             await self._publish(engine, record.cooling, seconds)
+
+    async def forget(self, engine: str) -> None:
+        """Forget all failures: the engine is set up anew, perhaps with another key or address."""
+        self._records.pop(engine, None)
+        if self._shared is not None:
+            with suppress(SharedStateGone):
+                await self._shared.run(lambda redis: redis.delete(_key(engine)))
 
     def not_asked(self, engine: str) -> None:
         """Let another caller try an engine whose rest is over: this one has learnt nothing."""

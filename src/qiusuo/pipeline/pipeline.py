@@ -64,29 +64,42 @@ class SearchPipeline:
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._settings = settings
         self._choose = choose
         self._clock = clock
         self._timer = timer
         url = settings.redis_url.get_secret_value() if settings.redis_url else None
         self._shared = SharedState(url) if url else None
-        self._ttl = {kind: settings.ttl_for(kind) for kind in SearchType}
-        self._cache = ResponseCache(
-            size=settings.cache_size,
-            stale=settings.cache_stale,
-            longest=max(self._ttl.values()),
-            shared=self._shared,
-            clock=clock,
-        )
+        self._cache = ResponseCache(size=1, stale=0, longest=0, shared=self._shared, clock=clock)
         self._windows = Windows(self._shared)
-        explicit_limit = "rate_limit" in settings.model_fields_set
-        self._user_limit = UserLimit(self._windows, settings.rate_limit, limit_anonymous=explicit_limit)
         self.cooldowns = Cooldowns(shared=self._shared, clock=clock)
-        self._attempts = Attempts(self.cooldowns, clock=timer, fair_time=min(FAIR_TIME, settings.timeout / 2))
-        self._failover = Failover(self._attempts, settings.hedge_delay, settings.hedge_paid, timer)
         self._flights: Flights[SearchResponse] = Flights()
         self._lanes: dict[int, Lane] = {}
+        self._quotas: dict[str, MonthlyQuota] = {}
         self.observers: list[SearchObserver] = []
+        self._obey(settings)
+
+    def _obey(self, settings: Settings) -> None:
+        """Take over what the settings say of all searches."""
+        self._settings = settings
+        self._ttl = {kind: settings.ttl_for(kind) for kind in SearchType}
+        self._cache.limit(size=settings.cache_size, stale=settings.cache_stale, longest=max(self._ttl.values()))
+        explicit_limit = "rate_limit" in settings.model_fields_set
+        self._user_limit = UserLimit(self._windows, settings.rate_limit, limit_anonymous=explicit_limit)
+        self._attempts = Attempts(self.cooldowns, clock=self._timer, fair_time=min(FAIR_TIME, settings.timeout / 2))
+        self._failover = Failover(self._attempts, settings.hedge_delay, settings.hedge_paid, self._timer)
+
+    async def renew(self, settings: Settings, engines: Sequence[SearchEngine], anew: Sequence[str]) -> None:
+        """Take over new settings; what was counted and kept stays. Engines that were made ``anew`` rest no longer."""
+        before = self._settings
+        self._obey(settings)
+        present = {id(engine) for engine in engines}
+        self._lanes = {
+            number: lane
+            for number, lane in self._lanes.items()
+            if number in present and before.engine(lane.name) == settings.engine(lane.name)
+        }
+        for name in anew:
+            await self.cooldowns.forget(name)
 
     @property
     def shared(self) -> SharedState | None:
@@ -225,18 +238,25 @@ class SearchPipeline:
         if lane is None:
             options = self._settings.engine(engine.name)
             pace = options.requests_per_second or engine.requests_per_second
-            quota = options.monthly_quota
             lane = Lane(
                 engine,
-                quota=None
-                if quota is None
-                else MonthlyQuota(engine.name, quota, shared=self._shared, clock=self._clock),
+                quota=self._quota(engine.name, options.monthly_quota),
                 pace=Pace(self._windows, engine.name, pace) if pace else None,
                 max_concurrency=options.max_concurrency,
                 storing=Storing(options.store_results) if options.store_results else engine.storing,
             )
             self._lanes[id(engine)] = lane
         return lane
+
+    def _quota(self, engine: str, limit: int | None) -> MonthlyQuota | None:
+        """Return the quota of an engine: what was counted this month stays when the limit changes."""
+        if limit is None:
+            return None
+        quota = self._quotas.get(engine)
+        if quota is None:
+            quota = self._quotas[engine] = MonthlyQuota(engine, limit, shared=self._shared, clock=self._clock)
+        quota.limit = limit
+        return quota
 
     async def aclose(self) -> None:
         """Close the connections of the shared state."""

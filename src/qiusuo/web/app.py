@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -30,6 +31,8 @@ from qiusuo.web.errors import CLIENT_GONE, Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import no_such_address, refused
 from qiusuo.web.schemas import error_responses
+from qiusuo.web.settings.live import LiveSettings
+from qiusuo.web.settings.routes import settings_router
 from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_route
 from qiusuo.web.static.page import page_routes
@@ -37,7 +40,7 @@ from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
-ROUTERS: Final = (api_router, searxng_router, tavily_router)
+ROUTERS: Final = (api_router, settings_router, searxng_router, tavily_router)
 
 
 def plugin_routers(backend: Backend) -> Iterator[APIRouter]:
@@ -124,12 +127,13 @@ def create_app(
     tokens, metrics = Tokens(settings.tokens), Metrics()
     backend = Backend(
         service=service or SearchService.from_settings(settings),
-        settings=settings,
+        live=LiveSettings(settings),
         reader=reader or PageReader.from_settings(settings),
         tokens=tokens,
         door=Door(tokens, metrics),
         metrics=metrics,
     )
+    backend.live.on_renewal(backend.service.renew)
     backend.service.observe(backend.metrics)
     backend.service.observe(backend.attempts)
     added = [extend(backend) for extend in (default_extensions() if extensions is None else extensions)]
@@ -142,6 +146,8 @@ def create_app(
             if reader is None:
                 stack.push_async_callback(backend.reader.aclose)
             app.beside = stack.enter_context(plugins.beside(settings))
+            watching = asyncio.create_task(backend.live.watch())
+            stack.callback(watching.cancel)
             for extension in added:
                 if extension.lifespan is not None:
                     await stack.enter_async_context(extension.lifespan())

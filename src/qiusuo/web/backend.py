@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute
+from starlette.types import Scope
 
 from qiusuo.config import Settings
 from qiusuo.errors import ServerBusy
@@ -16,13 +17,14 @@ from qiusuo.models import SearchResponse
 from qiusuo.pages import PageReader
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
-from qiusuo.web.entrance.auth import Tokens
+from qiusuo.web.entrance.auth import Tokens, runs_the_server
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.outcomes import LastAttempts
 from qiusuo.web.route import user_of
+from qiusuo.web.settings.live import LiveSettings
 from qiusuo.words import Fact
 
 
@@ -38,7 +40,7 @@ class Backend:
     """The parts that endpoints share."""
 
     service: SearchService
-    settings: Settings
+    live: LiveSettings
     reader: PageReader
     tokens: Tokens
     door: Door
@@ -47,6 +49,15 @@ class Backend:
     parts: dict[str, Any] = field(default_factory=dict)
     """What extensions leave for those that come after them."""
     life: Life = field(default_factory=Life)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now; who keeps them must not expect that they stay."""
+        return self.live.settings
+
+    def is_run_by(self, scope: Scope) -> bool:
+        """Tell whether a request comes from who runs the server."""
+        return runs_the_server(scope, self.tokens, self.settings)
 
     def check_open(self) -> None:
         """Refuse what takes long once the server has been told to stop.

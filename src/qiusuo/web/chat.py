@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.depth import usual_depth
 from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.models.book import usable_model
+from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
-from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
+from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
 from qiusuo.config import Settings
-from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
+from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
 from qiusuo.files import MAX_BYTES, PER_MESSAGE, missing_packages
 from qiusuo.models import SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
@@ -39,20 +37,15 @@ from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.chat_files import FileRoutes
 from qiusuo.web.chat_requests import count_in, owner_of
-from qiusuo.web.entrance.auth import runs_the_server
 from qiusuo.web.errors import headers_of, status_of
-from qiusuo.web.language import language_headers, reader_language, wished_language
+from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
+from qiusuo.web.turn_stream import event_stream
 from qiusuo.words import Fact, Language
 
-logger = logging.getLogger(__name__)
-
-PING_SECONDS: Final = 15.0
 PAGE_LENGTH: Final = 50
 """Turns or conversations in one answer, where a request does not say how many."""
-EVENT_STREAM: Final = "text/event-stream"
-_STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 EXAMPLES: Final = (Fact("example.first"), Fact("example.second"), Fact("example.third"), Fact("example.fourth"))
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -80,7 +73,7 @@ class Question(_Body):
     """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead.
 
     With ``research`` it is looked into from several sides. ``goes_on`` is a research that broke off, in the place of a
-    text: it goes on where it was.
+    text: it goes on where it was. ``model`` is the name of the one that answers this message alone, blank: the first.
     """
 
     text: str = ""
@@ -89,6 +82,7 @@ class Question(_Body):
     query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
     replaces: str | None = None
     language: str | None = Field(default=None, pattern="^(zh|en)$")
+    model: str | None = None
 
 
 def chat_extension(model: Model | None = None, store: SessionStore | None = None) -> Extend:
@@ -96,10 +90,15 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
 
     def extend(backend: Backend) -> Extension:
         settings = backend.settings
-        url = settings.database_url.get_secret_value() if settings.database_url else None
-        chat = Chat(backend.service, model or usable_model(settings), reader=backend.reader, settings=settings)
-        conversations = Conversations(chat, store or open_store(url, limits=store_limits(settings)))
+        first = model or usable_model(settings, level=logging.WARNING)
+        chat = Chat(backend.service, first, reader=backend.reader, settings=settings)
+        conversations = Conversations(chat, store or _own_store(backend))
         backend.parts["conversations"] = conversations
+
+        async def renew(now: Settings) -> None:
+            await chat.renew(now, first=model)
+
+        backend.live.on_renewal(renew)
 
         @asynccontextmanager
         async def lifespan() -> AsyncIterator[None]:
@@ -116,13 +115,17 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
     return extend
 
 
-def usable_model(settings: Settings) -> Model:
-    """Return the model of the settings; one that is set wrongly does not keep the server from starting."""
-    try:
-        return open_model(settings)
-    except ModelNotConfigured as error:
-        logger.warning("the model cannot be used: %s", error)
-        return UnusableModel(error, settings.model or "")
+def _own_store(backend: Backend) -> SessionStore:
+    """Open the store of the settings; how much it keeps follows them."""
+    secret = backend.settings.database_url
+    url = secret.get_secret_value() if secret else None
+    store = open_store(url, limits=store_limits(backend.settings))
+
+    async def renew(now: Settings) -> None:
+        store.limits = store_limits(now)
+
+    backend.live.on_renewal(renew)
+    return store
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +168,11 @@ class ChatRoutes:
         statuses = await service.status()
         problem = None if taking_part else await service.disabled()
         in_use = _engine_in_use(taking_part, statuses)
-        operator = runs_the_server(request.scope, self.backend.settings.operators or ())
+        operator = self.backend.is_run_by(request.scope)
         return json_answer(
             {
                 "model": self.conversations.chat.model.info.to_dict(),
+                "models": self.conversations.chat.book.to_list(),
                 "search": {
                     "available": problem is None,
                     "engine": self._shown(in_use) if in_use else None,
@@ -177,15 +181,15 @@ class ChatRoutes:
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
                 "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
                 "settings": self.conversations.chat.usual_settings.to_dict(language),
-                "depth": usual_depth(self.backend.settings).value,
+                "depth": usual_depth(self.conversations.chat.settings).value,
                 "operator": operator,
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
                 "files": self._files(),
                 "research": {
-                    "questions": self.backend.settings.research_questions,
-                    **limits_of(self.backend.settings).to_dict(),
+                    "questions": self.conversations.chat.settings.research_questions,
+                    **limits_of(self.conversations.chat.settings).to_dict(),
                 },
             },
             language=language,
@@ -228,7 +232,7 @@ class ChatRoutes:
         """Begin a conversation."""
         body = await read_body(request, NewSession) if await request.body() else NewSession()
         settings = self.conversations.chat.usual_settings.changed(body.settings)
-        self._check_engine(settings)
+        self._check(settings)
         info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
         removed = [{"id": one.id, "title": one.title} for one in info.removed]
         language = reader_language(request.scope)
@@ -262,7 +266,7 @@ class ChatRoutes:
         owner, session = owner_of(request), request.path_params["session"]
         if body.settings is not None:
             known = (await self.conversations.store.get(owner, session)).settings
-            self._check_engine(known.changed(body.settings))
+            self._check(known.changed(body.settings), body.settings)
         info = await self.conversations.store.change(owner, session, title=body.title, settings=body.settings)
         language = reader_language(request.scope)
         return json_answer(info.to_dict(language), language=language)
@@ -276,6 +280,7 @@ class ChatRoutes:
         """Ask a question; the answer streams in."""
         self.backend.check_open()
         body = await read_body(request, Question)
+        self._check_model(body.model)
         live = await self.conversations.send(
             owner_of(request),
             request.path_params["session"],
@@ -286,6 +291,7 @@ class ChatRoutes:
             query=body.query,
             research=body.research,
             goes_on=body.goes_on,
+            model=body.model,
         )
         return event_stream(live, wished_language(request.scope))
 
@@ -316,10 +322,18 @@ class ChatRoutes:
             raise SessionNotFound(Fact("web.turn_elsewhere"))
         return live
 
-    def _check_engine(self, settings: ChatSettings) -> None:
+    def _check(self, settings: ChatSettings, changed: Mapping[str, Any] | None = None) -> None:
+        """Refuse what there is not; a model that is gone since it was chosen keeps nothing else from being changed."""
         known = self.backend.service.engine_problems()
         if settings.engine is not None and settings.engine not in {*known, "native"}:
             raise InvalidQuery(Fact("web.unknown_engine", name=settings.engine))
+        if changed is None or "model" in changed:
+            self._check_model(settings.model)
+
+    def _check_model(self, name: str | None) -> None:
+        known = self.conversations.chat.book.names
+        if name is not None and name not in known:
+            raise InvalidQuery(Fact("web.unknown_model", name=name[:60], known=known[1:] or "—"))
 
 
 def answered(handler: Handler) -> Handler:
@@ -333,42 +347,6 @@ def answered(handler: Handler) -> Handler:
             return json_answer(error.to_dict(language), status_of(error), headers_of(error), language=language)
 
     return answer
-
-
-def event_stream(live: LiveTurn, wished: Language | None, after: int = -1) -> StreamingResponse:
-    """Return the events of a turn as server-sent events; who hangs up stops nothing.
-
-    They are told in the language that was asked for, else in that of the turn.
-    """
-    language = wished or Language(live.record.language)
-    headers = {**_STREAM_HEADERS, **language_headers(language)}
-    return StreamingResponse(_server_sent(live, after, language), media_type=EVENT_STREAM, headers=headers)
-
-
-async def _server_sent(live: LiveTurn, after: int, language: Language) -> AsyncIterator[bytes]:
-    batches = live.follow(after)
-    pending: asyncio.Task[list[Numbered]] | None = None
-    try:
-        while True:
-            pending = pending or asyncio.ensure_future(anext(batches))
-            done, _ = await asyncio.wait([pending], timeout=PING_SECONDS)
-            if not done:
-                yield b": ping\n\n"  # keeps proxies from hanging up, and tells us of clients that have
-                continue
-            batch, pending = pending, None
-            try:
-                yield b"".join(_event(number, event.to_dict(language)) for number, event in batch.result())
-            except StopAsyncIteration:
-                return
-    finally:
-        if pending is not None:
-            pending.cancel()
-            await asyncio.wait([pending])  # a generator that still runs cannot be closed
-        await batches.aclose()
-
-
-def _event(number: int, data: dict[str, Any]) -> bytes:
-    return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, data["type"].encode(), orjson.dumps(data))
 
 
 def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:

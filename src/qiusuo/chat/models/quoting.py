@@ -189,7 +189,7 @@ def _candidates(sources: Sequence[Quotable], shortest: int = _SHORTEST) -> Itera
     for source in sources:
         for part in source.parts:
             text = harmless(part)
-            if not source.whole and _ORDERS.search(text):
+            if not source.whole and gives_orders(text):
                 continue
             if len(text) >= shortest or source.whole or part == source.source.title:
                 yield Quote(text, [source.number], terms(fold(text)), order=order, remark=source.remark)
@@ -201,6 +201,11 @@ def _whole(quotation: Quotation) -> str:
     text = ("" if is_chinese(quotation.text) else " ").join(lines)
     name = neutral(quotation.name)
     return text if not name or text.startswith(name) else f"{name}：{text}"
+
+
+def gives_orders(text: str) -> bool:
+    """Tell whether a sentence of a page tells models what to do."""
+    return _ORDERS.search(text) is not None
 
 
 def harmless(text: str) -> str:

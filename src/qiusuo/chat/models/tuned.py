@@ -9,6 +9,7 @@ from typing import Any, Final
 from langchain_core.language_models import BaseChatModel
 
 from qiusuo.chat.chat import Chat
+from qiusuo.chat.models.book import AtHand
 from qiusuo.chat.models.port import Model, ModelInfo
 from qiusuo.errors import ModelError
 
@@ -60,13 +61,17 @@ async def knows_json(model: Model) -> bool:
 
 
 def tuned(chat: Chat, wishes: Mapping[str, Any]) -> Chat:
-    """Return the chat with a tuned model, for one turn; it needs no closing."""
+    """Return the chat with tuned models, for one turn; it needs no closing."""
     given = {wish: value for wish, value in wishes.items() if value is not None}
-    limit = chat.settings.max_answer_tokens
-    if limit is not None and "max_tokens" in given:
-        given["max_tokens"] = min(given["max_tokens"], limit)
     if not given:
         return chat
+
+    def wrap(hand: AtHand) -> Model:
+        limit = hand.settings.max_answer_tokens
+        if limit is None or "max_tokens" not in given:
+            return TunedModel(hand.model, given)
+        return TunedModel(hand.model, {**given, "max_tokens": min(given["max_tokens"], limit)})
+
     own = copy(chat)
-    own.model = TunedModel(chat.model, given)
+    own.book = chat.book.wrapped(wrap)
     return own

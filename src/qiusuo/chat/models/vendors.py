@@ -144,6 +144,22 @@ class ModelChoice:
         return self.package.replace("-", "_")
 
 
+def settings_of(settings: Settings, name: str) -> Settings:
+    """Return the settings as they hold for one of ``models``; it gets nothing of the first, its key least of all."""
+    other = settings.models[name]
+    own = {
+        "model": other.model,
+        "model_base_url": other.base_url,
+        "model_api_key": other.api_key,
+        "model_context": other.context,
+        "model_temperature": other.temperature,
+        "max_answer_tokens": other.max_answer_tokens,
+        # A vendor that is named there is the one behind the first model's gateway.
+        "model_search": settings.model_search if settings.model_search == "off" else "auto",
+    }
+    return settings.model_copy(update=own)
+
+
 def choose(settings: Settings) -> ModelChoice:
     """Return which model the settings choose; nothing is loaded or asked.
 

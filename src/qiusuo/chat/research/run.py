@@ -14,7 +14,6 @@ from langchain_core.messages import AIMessageChunk, BaseMessage
 from qiusuo import plugins
 from qiusuo.chat.events import Stage
 from qiusuo.chat.models.model_errors import stream_model
-from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.progress import ResearchStage, StepState
 from qiusuo.chat.questions import without_secrets
 from qiusuo.chat.research.state import State, Step
@@ -23,7 +22,7 @@ from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.chat.turns.notices import reason_of, search_notice
 from qiusuo.chat.turns.private import without_file_words
 from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
-from qiusuo.errors import AllEnginesFailed, SearchError, UserRateLimited
+from qiusuo.errors import AllEnginesFailed, ModelError, SearchError, UserRateLimited
 from qiusuo.models import SearchResponse, SearchResultItem, SearchType
 from qiusuo.roster import NATIVE
 from qiusuo.words import Language
@@ -55,7 +54,7 @@ class Run:
     @property
     def has_model(self) -> bool:
         """Whether there is a model that writes."""
-        return self.context.model.info.kind != EXTRACTIVE
+        return self.context.has_model
 
     @property
     def language(self) -> Language:
@@ -106,7 +105,7 @@ class Run:
             logger.warning("a search of a research failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
             journal.fail_round(number, SEARCH, query, reason_of(error), attempts)
-            journal.notice(search_notice(error))
+            journal.notice(search_notice(error, has_model=self.has_model))
             return error
         self.may_keep = self.may_keep and context.may_keep_pages(response.provider)
         numbers = context.sources.add(query, response.results)
@@ -140,11 +139,19 @@ class Run:
         if needed + most // 2 > self.tokens_left:
             self.reached.add("tokens")
             return ""
+        try:
+            return await self._written(messages, seconds, most, needed)
+        except ModelError as error:
+            if not self.context.take_second(error):
+                raise
+        return await self._written(messages, seconds, most, needed)
+
+    async def _written(self, messages: Sequence[BaseMessage], seconds: float, most: int, needed: int) -> str:
         self.state.tokens += needed
         spent, most_spent = 0, self.tokens_left
         spoken = _Spoken()
         self.context.journal.status(Stage.THINKING)
-        model = await self.context.model.chat_model()
+        model = await self.context.chat_model()
         stream = stream_model(
             model, messages, model=self.context.model.info.name, idle_timeout=self.context.settings.model_timeout
         )

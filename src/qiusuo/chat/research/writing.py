@@ -9,6 +9,7 @@ from typing import Final
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
+from qiusuo.chat.models.quoting import gives_orders
 from qiusuo.chat.progress import StepState
 from qiusuo.chat.research import prompts
 from qiusuo.chat.research.run import Run
@@ -16,6 +17,8 @@ from qiusuo.chat.research.state import Found, Step
 from qiusuo.chat.turns.history import estimate_tokens
 from qiusuo.citations.checking.additions import add_citations
 from qiusuo.citations.linking.processor import CitationProcessor
+from qiusuo.citations.meaning.sentences import split_sentences
+from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.text import truncate
 from qiusuo.tools.render import neutral
 from qiusuo.words import Fact, Language
@@ -97,9 +100,17 @@ async def summary_of(run: Run, seconds: float) -> str:
 def digest(step: Step, steps: Sequence[Step]) -> str:
     """Return the best passages as quotations with their numbers, where it can be none that another section quotes."""
     others = "\n".join(other.section for other in steps if other is not step)
-    lines = [f"{truncate(neutral(each.text), _QUOTE_CHARS)} [{each.number}]" for each in step.passages]
+    texts = ((_without_orders(each.text), each.number) for each in step.passages)
+    lines = [f"{truncate(neutral(text), _QUOTE_CHARS)} [{number}]" for text, number in texts if text]
     new = [line for line in lines if line not in others]
     return "\n".join(f"- {line}" for line in (new or lines[:1])[:_QUOTED])
+
+
+def _without_orders(text: str) -> str:
+    """Return a passage without what it tells models to do, which is no information."""
+    sentences = [one.text for one in split_sentences(text)]
+    kept = [one for one in sentences if not gives_orders(one)]
+    return text if len(kept) == len(sentences) else ("" if is_chinese(text) else " ").join(kept)
 
 
 def checked_text(text: str, sources: CitationProcessor, pages: Mapping[int, str], language: Language) -> Checked:

@@ -108,9 +108,11 @@ class Conversations:
         query: str | None = None,
         research: bool = False,
         goes_on: str | None = None,
+        model: str | None = None,
     ) -> LiveTurn:
         """Ask the next question of a conversation; the answer begins at once. ``query``: what to search for instead.
 
+        ``model`` is the name of the one that is to answer this message, None that of the conversation.
         ``goes_on`` is the research, the last turn, that broke off: the new turn takes its place and its question.
 
         Raises:
@@ -127,7 +129,15 @@ class Conversations:
                 language = earlier.language
             files = await self.store.files.load(owner, session)
             ask = Ask(
-                question, info.settings, language, user, query=query, research=research, earlier=earlier, files=files
+                question,
+                info.settings,
+                language,
+                user,
+                query=query,
+                research=research,
+                earlier=earlier,
+                model=model,
+                files=files,
             )
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
             record = TurnRecord(ask.id, question, language=language_of(question, language))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import secrets
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
@@ -17,15 +15,13 @@ from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.file_store import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
+from qiusuo.chat.sessions.searches import SessionCache
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
-from qiusuo.models import SearchResponse
-from qiusuo.plugins import read_details
 from qiusuo.words import Fact, Language
 
 SAID_TURNS: Final = 20
 SAID_CHARS: Final = 600
-CACHE_ENTRIES: Final = 20
 MAX_TITLE: Final = 200
 MAX_RESULTS: Final = 5
 _ONE_NUMBERING: Final = "conversation"
@@ -52,7 +48,7 @@ class ChatSettings:
     """What the settings panel sets. ``search`` is the switch as the user left it; agent mode only hides it.
 
     ``engine`` None means the usual order; ``results`` is how many of them go into the prompt; ``depth`` None means what
-    the server is set to.
+    the server is set to; ``model`` is the name of the one that answers, None the first.
     """
 
     mode: Mode = Mode.CHAT
@@ -60,6 +56,7 @@ class ChatSettings:
     engine: str | None = None
     results: int = MAX_RESULTS
     depth: Depth | None = None
+    model: str | None = None
 
     @property
     def switch(self) -> SwitchState:
@@ -82,7 +79,11 @@ class ChatSettings:
             if not fits(value):
                 raise InvalidQuery(Fact("session.bad_setting", name=name, allowed=allowed))
         depth = values.get("depth", self.depth)
-        typed = {"mode": Mode(values.get("mode", self.mode)), "depth": Depth(depth) if depth else None}
+        typed = {
+            "mode": Mode(values.get("mode", self.mode)),
+            "depth": Depth(depth) if depth else None,
+            "model": values.get("model", self.model) or None,
+        }
         new = replace(self, **{**values, **typed})
         if new.mode is Mode.AGENT and new.search != self.search:
             raise InvalidQuery(Fact("session.switch_hidden"))
@@ -96,6 +97,7 @@ class ChatSettings:
             "engine": self.engine,
             "results": self.results,
             "depth": self.depth.value if self.depth else None,
+            "model": self.model,
             "switch": self.switch.value,
             "note": AGENT_NOTE.text(language) if self.mode is Mode.AGENT else "",
         }
@@ -103,7 +105,8 @@ class ChatSettings:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChatSettings:
         """Rebuild settings from ``to_dict``; a value that no longer fits becomes the default."""
-        known: dict[str, Any] = {name: data[name] for name in ("mode", "engine", "results", "depth") if name in data}
+        kept = ("mode", "engine", "results", "depth", "model")
+        known: dict[str, Any] = {name: data[name] for name in kept if name in data}
         try:
             return replace(cls().changed(known), search=bool(data.get("search", False)))
         except InvalidQuery:
@@ -122,56 +125,11 @@ _ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], Fact]]] = {
         Fact("session.results_values", most=MAX_RESULTS),
     ),
     "depth": (lambda value: value is None or value in list(Depth), Fact("session.depth_values")),
+    "model": (
+        lambda value: value is None or (isinstance(value, str) and len(value) <= MAX_TITLE),
+        Fact("session.model_values"),
+    ),
 }
-
-
-class KeptSearch(NamedTuple):
-    """A response and when it was searched for, in seconds since the epoch."""
-
-    response: SearchResponse
-    at: float
-
-
-class SessionCache:
-    """The agent's searches of one conversation by their query, the 20 used last. Threads may share it.
-
-    How long one is good is not decided here (``chat/turns/recent.py``).
-    """
-
-    def __init__(self, entries: dict[str, KeptSearch] | None = None) -> None:
-        self._lock = threading.Lock()
-        self._entries: OrderedDict[str, KeptSearch] = OrderedDict(entries or {})
-
-    def get(self, query: str) -> KeptSearch | None:
-        """Return what is kept of a query that was asked before in this conversation, however old."""
-        with self._lock:
-            kept = self._entries.get(query)
-            if kept is not None:
-                self._entries.move_to_end(query)
-            return kept
-
-    def put(self, query: str, response: SearchResponse, at: float) -> None:
-        """Keep a response; the one used longest ago makes room."""
-        with self._lock:
-            self._entries[query] = KeptSearch(response, at)
-            self._entries.move_to_end(query)
-            while len(self._entries) > CACHE_ENTRIES:
-                self._entries.popitem(last=False)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def to_dict(self) -> list[Any]:
-        """Return the entries in their JSON shape, the one used last at the end."""
-        with self._lock:
-            return [[query, kept.response.to_dict(), kept.at] for query, kept in self._entries.items()]
-
-    @classmethod
-    def from_dict(cls, data: list[Any]) -> SessionCache:
-        """Rebuild a cache from ``to_dict``; an entry of before times were kept may be of any age and is left out."""
-        timed = [entry for entry in data if len(entry) == 3]  # noqa: PLR2004 - query, response, time
-        found = {query: SearchResponse.from_dict(response, read_details) for query, response, _ in timed}
-        return cls({query: KeptSearch(found[query], at) for query, _, at in timed})
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from qiusuo.chat.turns.context import Context, Direction, finish_of
 from qiusuo.chat.turns.files import look_in_files
 from qiusuo.chat.turns.history import as_words, message_tokens, remember
 from qiusuo.chat.turns.notices import notice, search_notice
+from qiusuo.errors import ModelError
 from qiusuo.tools.specs import disabled_text
 from qiusuo.words import Fact
 
@@ -43,9 +44,9 @@ async def agent_turn(context: Context) -> None:
     # A question with a tool of its own does not miss the web.
     own = context.recognised is not None and any(tool.name == context.recognised.tool for tool in tools)
     if off is not None and not own:
-        context.journal.notice(search_notice(off))
+        context.journal.notice(search_notice(off, has_model=context.has_model))
     loop = AgentLoop(desk)
-    chat_model = await context.model.chat_model()
+    chat_model = await context.chat_model()
     system = prompts.agent_system(context.language, disabled=disabled_text(off, context.language) if off else "")
     client = context.ask.client
     question = client.asked or prompts.with_date(context.ask.question, context.language)
@@ -152,8 +153,7 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         text = MessageText(context.journal, context.linking, names, lead=lead)
         self._messages.append(text)
         forced = context.settings.agent_tool_choice == "required" and not self._rounds and not client.since
-        model = client.bound(request.model, tools, must_call=bool(tools) and forced)
-        message = await context.say(model, messages, text)
+        message = await self._said(messages, text, tools, must_call=bool(tools) and forced)
         if not tools and not client.tools:
             return AIMessage(message.text, response_metadata=message.response_metadata)
         asked = [*message.tool_calls, *_repaired(message, names)]
@@ -170,6 +170,20 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
             capped = Fact("notice.calls_capped", asked=len(asked), most=_CALLS_AT_ONCE)
             context.journal.notice(notice(capped))
         return AIMessage(message.text, tool_calls=calls, response_metadata=message.response_metadata)
+
+    async def _said(
+        self, messages: Sequence[BaseMessage], text: MessageText, tools: Sequence[BaseTool], *, must_call: bool
+    ) -> AIMessage:
+        """Let the model speak; the second goes on where the first fails and nothing was said in this turn."""
+        context = self._context
+        asked = context.ask.client.bound(await context.chat_model(), tools, must_call=must_call)
+        try:
+            return await context.say(asked, messages, text)
+        except ModelError as error:
+            if self.raw or not context.take_second(error):
+                raise
+        other = context.ask.client.bound(await context.chat_model(), tools, must_call=must_call)
+        return await context.say(other, messages, text)
 
 
 def _repaired(message: AIMessage, tools: Sequence[str]) -> list[ToolCall]:

@@ -29,6 +29,7 @@ MAX_TEXT: Final = 200_000
 """Characters of it that a reader sees."""
 _AT_ONCE: Final = 2000
 """Characters that are looked at in one go. The worst of them, full of brackets, take some 20 ms."""
+_MOST_NAMED: Final = 5
 
 
 class MessageText:
@@ -160,6 +161,11 @@ async def conclude(
 
     # In a thread: a long answer takes many milliseconds, in which other conversations must not stand still.
     found = await asyncio.to_thread(_analysed, raw, record.answer, sources, pages, listed)
+    # Numbers that the question has are those of a text that the reader gave.
+    made_up = [number for number in found.unknown if f"[{number}]" not in record.question]
+    if made_up:
+        numbers = " ".join(f"[{number}]" for number in made_up[:_MOST_NAMED])
+        journal.notice(notice(Fact("notice.citations_unknown", numbers=numbers), "warning"))
     if found.added:
         journal.notice(notice("citations_added"))
     if found.report is not None:
@@ -176,6 +182,8 @@ class _Analysis:
     added: tuple[dict[str, Any], ...] = ()
     report: dict[str, Any] | None = None
     references: str = ""
+    unknown: tuple[int, ...] = ()
+    """Numbers that are cited and that no source has."""
 
 
 def _analysed(
@@ -186,7 +194,8 @@ def _analysed(
     listed: Callable[[Sequence[int]], str],
 ) -> _Analysis:
     processor, found = sources.known, sources.found
-    cited = processor.analyse(raw).used
+    markers = processor.analyse(raw)
+    cited, unknown = markers.used, tuple(sorted(markers.invalid))
     added: tuple[dict[str, Any], ...] = ()
     # Only of what this turn has found: an answer without a search rests on none, however much it resembles one.
     if found.sources and not cited:
@@ -196,6 +205,6 @@ def _analysed(
             added = tuple(each.to_dict() for each in better.added)
             cited = processor.analyse(raw).used
     if not cited:
-        return _Analysis(answer)
+        return _Analysis(answer, unknown=unknown)
     report = check_support(raw, processor, pages).to_dict()
-    return _Analysis(answer, cited, added, report, listed(cited))
+    return _Analysis(answer, cited, added, report, listed(cited), unknown)

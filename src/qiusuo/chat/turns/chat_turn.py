@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from langchain_core.messages import AIMessage, HumanMessage
 
 from qiusuo.chat.events import Stage
-from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.questions import is_short, question_in, without_secrets
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.answer import MessageText, conclude
@@ -25,7 +24,7 @@ from qiusuo.chat.turns.notices import differing, notice, reason_of, search_notic
 from qiusuo.chat.turns.private import without_file_words
 from qiusuo.chat.turns.reading import gather
 from qiusuo.chat.turns.rewriting import differ_much, query_by_model, query_of_message
-from qiusuo.errors import AllEnginesFailed, ModelRejected, SearchError
+from qiusuo.errors import AllEnginesFailed, ModelError, ModelRejected, SearchError
 from qiusuo.models import Attempt, SearchResponse, SearchType
 from qiusuo.passages import Text
 from qiusuo.pipeline.merge import fuse
@@ -50,7 +49,7 @@ async def _knows_what_to_search_for(context: Context) -> bool:
     """Tell whether there is a query; where no rule finds one in a long message, the model may."""
     if context.query:
         return True
-    if context.model.info.kind != EXTRACTIVE:
+    if context.has_model:
         context.query = await query_of_message(context.model, context.ask.question, context.language) or ""
     if not context.query:
         context.journal.notice(notice("no_question_found"))
@@ -95,7 +94,7 @@ async def search_for(context: Context) -> Found | SearchError:
 
 async def _queries(context: Context) -> list[str]:
     """Return what to search for: where a question leans on others, the model's query too if it is quite another."""
-    if not context.leans or context.found is not None or context.model.info.kind == EXTRACTIVE:
+    if not context.leans or context.found is not None or not context.has_model:
         return [context.query]
     question, said = question_in(context.ask.question), list(context.memory.said.values())
     by_model = await query_by_model(context.model, question, said, context.language)
@@ -126,7 +125,7 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
 
 
 def _failed(context: Context, error: SearchError) -> SearchError:
-    context.journal.notice(search_notice(error))
+    context.journal.notice(search_notice(error, has_model=context.has_model))
     context.material.failed = True
     _tell_remarks(context, error)
     return error
@@ -154,17 +153,15 @@ def _strong_first(context: Context, response: SearchResponse) -> SearchResponse:
 
 async def answer_from(context: Context, found: Found | SearchError | None, files: InFiles | None = None) -> None:
     """Let the model answer from what was found, in files too, and end the turn."""
-    question, language = context.ask.question, context.language
-    match found:
-        case None:
-            text = context.ask.client.asked or prompts.with_date(question, language)
-        case Found(response, numbers, evidence):
-            text = with_passages(context, response, numbers, evidence)
-        case _:
-            text = prompts.after_failure(question, language, remark=context.material.told())
-    text = with_files(context, files, text)
-    message_text = MessageText(context.journal, context.linking, context.ask.client.names)
-    message = await _said(context, text, message_text)
+    text, message_text = with_files(context, files, _asked(context, found)), _message_text(context)
+    try:
+        message = await _said(context, text, message_text)
+    except ModelError as error:
+        if message_text.raw or not context.take_second(error):
+            raise
+        # It may have less room.
+        text, message_text = with_files(context, files, _asked(context, found)), _message_text(context)
+        message = await _said(context, text, message_text)
     client = context.ask.client
     context.calls = client.called([call for call in message.tool_calls if call["name"] in client.names])
     said = AIMessage(message.text, tool_calls=context.calls)
@@ -177,6 +174,22 @@ async def answer_from(context: Context, found: Found | SearchError | None, files
         finish=TOOL_CALLS if context.calls else finish_of(message),
         as_it_is=client.form is not None,
     )
+
+
+def _asked(context: Context, found: Found | SearchError | None) -> str:
+    """Return the question as the model gets it, with what was found."""
+    question, language = context.ask.question, context.language
+    match found:
+        case None:
+            return context.ask.client.asked or prompts.with_date(question, language)
+        case Found(response, numbers, evidence):
+            return with_passages(context, response, numbers, evidence)
+        case _:
+            return prompts.after_failure(question, language, remark=context.material.told())
+
+
+def _message_text(context: Context) -> MessageText:
+    return MessageText(context.journal, context.linking, context.ask.client.names)
 
 
 async def _said(context: Context, text: str, message_text: MessageText) -> AIMessage:
@@ -208,7 +221,7 @@ def _tell_differences(context: Context, evidence: Evidence | None) -> None:
     """Tell where sources contradict one another; without a model the answer itself does."""
     found = evidence.differences[:1] if evidence else ()  # one is enough to look closer
     context.material.differences = found
-    if context.model.info.kind != EXTRACTIVE:
+    if context.has_model:
         for one in found:
             context.journal.notice(notice(differing(one)))
 

@@ -16,7 +16,8 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat.depth import Depth, usual_depth
-from qiusuo.chat.events import Stage, TurnRecord
+from qiusuo.chat.events import ModelTaken, Stage, TurnRecord
+from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
@@ -31,20 +32,38 @@ from qiusuo.chat.turns.sourcing import TurnSources
 from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.config import Settings
 from qiusuo.engines.base import Storing
-from qiusuo.errors import ContextOverflow
+from qiusuo.errors import (
+    ContextOverflow,
+    ModelAuthFailed,
+    ModelBroken,
+    ModelError,
+    ModelNotConfigured,
+    ModelRateLimited,
+    ModelTimeout,
+    ModelUnavailable,
+)
 from qiusuo.files import FileText
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pages import PageReader, RecentPages
 from qiusuo.plugins import Recognised
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import ToolSpec
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
 _ANSWER_SHARE: Final = 4
 _LEAST_SHARE: Final = 8
 _OVERFLOW_TRIES: Final = 3
+_SECOND_MAY_HELP: Final = (
+    ModelAuthFailed,
+    ModelBroken,
+    ModelNotConfigured,
+    ModelRateLimited,
+    ModelTimeout,
+    ModelUnavailable,
+)
+"""What another model may not fail with. What one refuses or has no room for is the question's own."""
 TOO_LONG: Final = {"finish_reason": "length"}
 """What is told of a message that was broken off because it found no end."""
 
@@ -59,7 +78,8 @@ class Ask:
 
     ``query`` is what to search for where the reader says so; else it is the question as the conversation explains it.
     With ``research`` the question is looked into from several sides; ``earlier`` is one that broke off, to go on with.
-    ``client`` has the tools of a program that runs them itself. ``files`` are those of the conversation.
+    ``client`` has the tools of a program that runs them itself. ``model`` is the name of the one that is to answer this
+    message; None: that of the conversation. ``files`` are those of the conversation.
     """
 
     question: str
@@ -72,6 +92,7 @@ class Ask:
     research: bool = False
     earlier: TurnRecord | None = None
     client: ClientTools = field(default_factory=ClientTools)
+    model: str | None = None
     files: Sequence[FileText] = ()
 
 
@@ -79,19 +100,20 @@ class Ask:
 class Context:
     """The parts that a turn works with.
 
-    ``sources`` is what it has found. ``tools`` are those of plug-ins. ``pages`` has the text of pages that were read,
-    by source number. ``found`` is a search that was made before it was clear whose turn it is to search. ``query`` is
-    what is searched for: the question, understood by what was said before where it ``leans`` on that.
-    ``calls`` are those that the client is to make. ``injected`` are the tokens that passages of files take in the
-    question.
+    ``hand`` is the model that answers, out of the ``book``. ``sources`` is what it has found. ``tools`` are those of
+    plug-ins. ``pages`` has the text of pages that were read, by source number. ``found`` is a search that was made
+    before it was clear whose turn it is to search. ``query`` is what is searched for: the question, understood by what
+    was said before where it ``leans`` on that. ``calls`` are those that the client is to make. ``failed`` is why the
+    first model could not answer, and what it is called, where the second has taken its place. ``injected`` are the
+    tokens that passages of files take in the question.
     """
 
     ask: Ask
     memory: Memory
     journal: Journal
     service: SearchService
-    model: Model
-    settings: Settings
+    book: ModelBook
+    hand: AtHand
     reader: PageReader
     recent_pages: RecentPages
     material: Material
@@ -103,11 +125,53 @@ class Context:
     found: SearchResponse | None = None
     stopped: bool = False
     calls: list[ToolCall] = field(default_factory=list)
+    failed: tuple[ModelError, str] | None = None
     injected: int = 0
     sources: TurnSources = field(init=False)
 
     def __post_init__(self) -> None:
         self.sources = TurnSources(self.memory.registry)
+
+    @property
+    def model(self) -> Model:
+        """The model that answers."""
+        return self.hand.model
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, as they hold for the model."""
+        return self.hand.settings
+
+    async def chat_model(self) -> BaseChatModel:
+        """Return the model to ask; where the first cannot be used at all, the second.
+
+        Raises:
+            ModelError: there is none that can be used.
+        """
+        try:
+            return await self.model.chat_model()
+        except ModelError as error:
+            if not self.take_second(error):
+                raise
+        return await self.model.chat_model()
+
+    def take_second(self, error: ModelError) -> bool:
+        """Go on with the second model, and say so, where the first has failed before it said anything.
+
+        A model that was chosen by its name is not replaced: it may have been chosen because of who reads along.
+        """
+        second = self.book.second if self.hand.name == FIRST else None
+        if second is None or self.journal.record.answer or not isinstance(error, _SECOND_MAY_HELP):
+            return False
+        logger.warning("the first model failed, the second is asked: %s", error)
+        first, self.hand = self.model.info, second
+        self.failed = error, first.label
+        told = Fact("notice.second_model", first=first.label, second=second.model.info.label)
+        self.journal.notice(notice(told, "warning", reason=error.told, commands=error.commands))
+        self.journal.emit(ModelTaken(second.model.info.name))
+        if second.model.info.kind == EXTRACTIVE and self.ask.client.tools:
+            self.leave_out_client_tools()
+        return True
 
     @property
     def recognised(self) -> Recognised | None:
@@ -145,6 +209,11 @@ class Context:
     def most_results(self) -> int:
         """How many results of the web go before the question."""
         return min(self.ask.settings.results, self.settings.max_results)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a language model answers, not sentences of the sources."""
+        return self.model.info.kind != EXTRACTIVE
 
     @property
     def wanted(self) -> int:

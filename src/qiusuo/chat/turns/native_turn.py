@@ -30,7 +30,7 @@ async def native_turn(context: Context, native: NativeSearch) -> bool:
     question = prompts.with_date(context.ask.question, context.language)
     text = MessageText(context.journal, CitationProcessor())
     rounds = NativeRounds(context, native)
-    chat_model = await context.model.chat_model()
+    chat_model = await context.chat_model()
     messages = context.prompt(prompts.chat_system(context.language), question)
     context.journal.status(Stage.THINKING)
     last: AIMessageChunk | None = None

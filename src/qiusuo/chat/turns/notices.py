@@ -51,6 +51,7 @@ _OUTCOMES: Final = {
     Outcome.DISABLED: "search_disabled",
     Outcome.UNAVAILABLE: "search_unavailable",
 }
+_SAY_NOTHING_OF_THE_ANSWER: Final = frozenset({"page_failed", "query_unusable"})
 _NETWORK: Final = frozenset({"http.dns", "http.no_route", "searxng.dns", "searxng.unreachable"})
 """The service may well be there; there is no way to it."""
 _MISCONFIGURED: Final = frozenset(
@@ -96,13 +97,20 @@ def remark_notice(heading: str, notes: Sequence[Fact], level: str) -> Notice:
     return Notice(Fact(heading), level, notes_of(notes), doc=about(heading, "guide") or DOCS)
 
 
-def search_notice(error: SearchError) -> Notice:
-    """Return what a reader is told about a search that failed."""
-    wrong = _misconfigured(error)
-    what = Fact("notice.search_misconfigured", reason=wrong) if wrong else search_code(error)
+def search_notice(error: SearchError, *, has_model: bool = True) -> Notice:
+    """Return what a reader is told about a search that failed; without a model nothing else can answer."""
+    wrong, code = _misconfigured(error), search_code(error)
+    what = Fact(f"notice.{code}", **({"reason": wrong} if wrong else {}), **_then(code, has_model=has_model))
     # Where one engine was asked and is set up wrongly, the title says it all.
     reason = None if wrong and len(_attempts(error)) <= 1 else reason_of(error)
     return notice(what, "warning", reason=reason, commands=error.commands, retry_after=error.retry_after)
+
+
+def _then(code: str, *, has_model: bool) -> dict[str, Fact]:
+    """Return what became of the answer, for notices that say it."""
+    if code in _SAY_NOTHING_OF_THE_ANSWER:
+        return {}
+    return {"then": Fact("notice.answered_without_search" if has_model else "notice.nothing_to_answer_from")}
 
 
 def reason_of(error: SearchError) -> Fact:
@@ -138,10 +146,17 @@ def search_code(error: SearchError) -> str:
     return _OUTCOMES.get(outcome, "search_unavailable")
 
 
-def model_notice(error: ModelError) -> Notice:
-    """Return what a reader is told about a model that failed."""
+def model_notice(error: ModelError, label: str = "", before: tuple[ModelError, str] | None = None) -> Notice:
+    """Return what a reader is told about a model that failed, and about the first where that has failed ``before``."""
     code = next((code for kind, code in _MODEL_CODES if isinstance(error, kind)), "model_unavailable")
-    return notice(code, "error", reason=error.told, commands=error.commands, retry_after=error.retry_after)
+    reason = error.told
+    if before is not None:
+        both = ((before[0].told, before[1]), (reason, label))
+        reason = Fact(
+            "turn.engines_failed",
+            reason=tuple(Fact("turn.engine_failed", engine=name, reason=why) for why, name in both),
+        )
+    return notice(code, "error", reason=reason, commands=error.commands, retry_after=error.retry_after)
 
 
 def _misconfigured(error: SearchError) -> Fact | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from qiusuo.chat.sessions.session import SessionCache
+from qiusuo.chat.sessions.searches import SessionCache
 from qiusuo.config import Settings
 from qiusuo.models import SearchResponse
 from qiusuo.pipeline.pipeline import EMPTY_TTL

@@ -57,7 +57,7 @@ class ChatOptions:
         """Return what is asked of the conversation."""
         from qiusuo.cli.chat.talk import Wish  # noqa: PLC0415 - needs the extra
 
-        return Wish(self.mode, self.search, self.engine, self.session, self.save, self.language, self.depth)
+        return Wish(self.mode, self.search, self.engine, self.session, self.save, self.language, self.depth, self.model)
 
 
 def run_chat(options: ChatOptions) -> int:
@@ -101,7 +101,10 @@ async def _talk(options: ChatOptions, err: Console) -> int:
         question = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not interactive and not question.strip():
         raise InvalidQuery(Fact("terminal.no_question"))
-    settings = with_model(Settings.load(), options.model)
+    settings = Settings.load()
+    if options.model is not None and options.model not in settings.models:
+        settings = with_model(settings, options.model)
+        options = replace(options, model="")  # it is the first now, also in a conversation that has chosen another
     async with open_talk(settings, options.wish(), lenient=interactive) as talk:
         if interactive:
             with plugins.beside(settings) as work:

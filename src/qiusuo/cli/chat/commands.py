@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
 from difflib import get_close_matches
 from typing import Final
 
@@ -17,6 +16,7 @@ from rich.text import Text
 from qiusuo.chat.depth import Depth
 from qiusuo.chat.sessions.conversations import LiveTurn
 from qiusuo.chat.sessions.session import Mode, SessionInfo
+from qiusuo.chat.slash import COMMANDS
 from qiusuo.cli.chat.lines import limits_line, safe, settings_line, support_of
 from qiusuo.cli.chat.talk import Talk, find_session
 from qiusuo.cli.chat.view import can_link, render
@@ -31,40 +31,6 @@ from qiusuo.text import visible
 _COMMAND: Final = re.compile(r"/([A-Za-z]*|\?)(?:\s+(.*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A slash command: how it is called, and the words that its argument may be."""
-
-    name: str
-    argument: str = ""
-    choices: tuple[str, ...] = ()
-
-    @property
-    def usage(self) -> str:
-        """How it is called."""
-        return f"/{self.name} {self.argument}".strip()
-
-
-COMMANDS: Final[Mapping[str, Command]] = {
-    command.name: command
-    for command in (
-        Command("search", "on|off", ("on", "off")),
-        Command("mode", "chat|agent", ("chat", "agent")),
-        Command("research", "QUESTION"),
-        Command("continue"),
-        Command("sources"),
-        Command("model", "[NAME]"),
-        Command("engine", "[NAME|auto]"),
-        Command("depth", "[snippets|auto|read]", tuple(Depth)),
-        Command("new"),
-        Command("sessions"),
-        Command("open", "ID"),
-        Command("history"),
-        Command("receipt"),
-        Command("help"),
-        Command("exit"),
-    )
-}
 _ALIASES: Final = {"quit": "exit", "q": "exit", "?": "help", "h": "help"}
 
 
@@ -126,10 +92,12 @@ class Commands:
         if not blank:
             yield from ((f"/{each}", self._words(f"help_{each}")) for each in COMMANDS if each.startswith(name.lower()))
         elif name in COMMANDS and " " not in argument:
-            choices = COMMANDS[name].choices
+            choices = dict.fromkeys(COMMANDS[name].choices, "")
             if name == "engine":
-                choices = ("auto", *self._usable_engines())
-            yield from ((each, "") for each in choices if each.startswith(argument.lower()))
+                choices = dict.fromkeys(("auto", *self._usable_engines()), "")
+            if name == "model":
+                choices = {called: full for called, full in self._talk.models().items() if called}
+            yield from (one for one in choices.items() if one[0].lower().startswith(argument.lower()))
 
     def _say(self, text: str, style: str = "") -> None:
         self._console.print(Text(text, style=style))
@@ -194,8 +162,17 @@ class Commands:
         if argument:
             await self._talk.use_model(argument)
         self._say(self._words("model_is", name=visible(self._talk.model.info.name)), "green")
-        if not argument:
-            self._say(self._words("model_use"), "dim")
+        if argument:
+            return
+        models = self._talk.models()
+        if len(models) > 1:
+            table = Table(show_edge=False, pad_edge=False, show_header=False, box=None)
+            for called, full in models.items():
+                current = "*" if called == self._talk.model_name else " "
+                table.add_row(current, Text(called, "cyan"), escape(visible(full)))
+            self._console.print(table)
+            self._say(self._words("model_choose"), "dim")
+        self._say(self._words("model_use"), "dim")
 
     async def _research(self, argument: str) -> None:
         self._say(limits_line(self._talk.research_limits, self._words), "dim")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,25 +10,26 @@ from typing import Any, Final
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.depth import Depth, usual_depth
 from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.models.port import Model, UnusableModel
+from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionInfo
 from qiusuo.chat.sessions.store import MEMORY, open_store, store_limits
 from qiusuo.config import Settings
-from qiusuo.errors import ModelNotConfigured, UnknownEngine
+from qiusuo.errors import UnknownEngine
 from qiusuo.pages import PageReader
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.words import Fact
 
-logger = logging.getLogger(__name__)
-
 # The page's name for the one user of this machine: both show the same conversations.
 OWNER: Final = NO_USER
 LISTED: Final = 200
+FIRST_NAME: Final = "first"
+"""How the first model is called where one is chosen, unless another has that name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,15 @@ class Wish:
     save: bool = True
     language: str | None = None
     depth: str | None = None
+    model: str | None = None
+    """The name of one of the models, blank for the first."""
 
     @property
     def changes(self) -> dict[str, Any]:
         """The settings to change, as the page sends them."""
-        values: dict[str, Any] = {"mode": self.mode, "search": self.search, "engine": self.engine, "depth": self.depth}
+        values: dict[str, Any] = {
+            "mode": self.mode, "search": self.search, "engine": self.engine, "depth": self.depth, "model": self.model,
+        }  # fmt: skip
         given = {name: value for name, value in values.items() if value is not None}
         if given.get("engine") == "auto":
             given["engine"] = None
@@ -81,7 +85,19 @@ class Talk:
     @property
     def model(self) -> Model:
         """The model that answers."""
-        return self._conversations.chat.model
+        return self._conversations.chat.book.chosen(self.settings.model).model
+
+    @property
+    def model_name(self) -> str:
+        """By what name it is chosen here."""
+        name = self._conversations.chat.book.chosen(self.settings.model).name
+        return name or next(iter(self.models()))
+
+    def models(self) -> dict[str, str]:
+        """Return the models by the names by which they are chosen here, the first one's first."""
+        book = self._conversations.chat.book
+        first = FIRST_NAME if FIRST_NAME not in book.names else ""
+        return {name or first: book.chosen(name).model.info.name for name in book.names}
 
     @property
     def settings(self) -> ChatSettings:
@@ -202,17 +218,24 @@ class Talk:
         self._draft, self.info, self.last = self.settings, None, None
 
     async def use_model(self, name: str) -> None:
-        """Answer with another model from now on.
+        """Answer with another model from now on: one of those that are set up, by its name, or any other as the first.
 
         Raises:
             ModelNotConfigured: it cannot be used; the one so far stays.
         """
+        chat = self._conversations.chat
+        if name in self.models():
+            chosen = chat.book.chosen(name)
+            if chosen.model.info.kind == "unusable":
+                await chosen.model.chat_model()  # says what is wrong
+            await self.change({"model": chosen.name or None})
+            return
         settings = with_model(self._model_settings, name)
-        model = open_model(settings)
-        old = self._conversations.chat
-        self._conversations.chat = Chat(old.service, model, reader=self._reader, settings=settings)
+        open_model(settings)
+        await chat.renew(settings)
         self._model_settings = settings
-        await old.aclose()
+        if self.settings.model is not None:
+            await self.change({"model": None})
 
 
 @asynccontextmanager
@@ -229,7 +252,9 @@ async def open_talk(settings: Settings, wish: Wish, *, lenient: bool) -> AsyncIt
     """
     url = settings.database_url.get_secret_value() if settings.database_url else None
     store = open_store(url if wish.save else MEMORY, limits=store_limits(settings))
-    model = _usable_model(settings) if lenient else open_model(settings)
+    # Where another model may answer, the first may be set wrongly.
+    lenient = lenient or bool(wish.model or settings.second_model)
+    model = usable_model(settings) if lenient else open_model(settings)
     async with SearchService.from_settings(settings) as service:
         reader = PageReader.from_settings(settings)
         conversations = Conversations(Chat(service, model, reader=reader, settings=settings), store)
@@ -260,14 +285,6 @@ def with_model(settings: Settings, name: str | None) -> Settings:
 
 def _provider(model: str) -> str:
     return model.partition(":")[0].strip().lower()
-
-
-def _usable_model(settings: Settings) -> Model:
-    try:
-        return open_model(settings)
-    except ModelNotConfigured as error:
-        logger.info("the model cannot be used: %s", error)
-        return UnusableModel(error, settings.model or "")
 
 
 async def find_session(talk: Talk, start: str) -> SessionInfo | list[SessionInfo]:

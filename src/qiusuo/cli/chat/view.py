@@ -20,6 +20,7 @@ from qiusuo.chat.events import (
     Delta,
     Done,
     Event,
+    ModelTaken,
     Notice,
     Reading,
     Research,
@@ -116,6 +117,8 @@ class ChatView:
         """Show what happens."""
         match event:
             case TurnStarted():
+                self._model = event.model
+            case ModelTaken():
                 self._model = event.model
             case Status():
                 self._status, self._since = event, time.monotonic()

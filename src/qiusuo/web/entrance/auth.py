@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hmac
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from http import HTTPStatus
@@ -13,12 +14,13 @@ from typing import Final
 from pydantic import SecretStr
 from starlette.types import Scope
 
-from qiusuo.server_settings import is_loopback
+from qiusuo.server_settings import OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
 from qiusuo.web.errors import Refusal
 from qiusuo.words import Fact
 
 # Enough to tell two users apart in a limit, too little to guess the token from.
 _SHOWN_DIGITS: Final = 8
+HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
 _FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
 
 
@@ -36,10 +38,15 @@ class Tokens:
 
     def __init__(self, tokens: Iterable[SecretStr] | None) -> None:
         self._users: list[tuple[bytes, str]] = []
-        for entry in tokens or ():
-            name, colon, token = entry.get_secret_value().partition(":")
-            digest = sha256((token if colon else name).encode())
-            self._users.append((digest.digest(), name if colon else f"token-{digest.hexdigest()[:_SHOWN_DIGITS]}"))
+        roles: dict[str, set[str]] = {}
+        for given in tokens or ():
+            entry = TokenEntry.read(given.get_secret_value())
+            digest = sha256(entry.token.encode())
+            name = entry.name or f"token-{digest.hexdigest()[:_SHOWN_DIGITS]}"
+            self._users.append((digest.digest(), name))
+            roles.setdefault(name, set()).add(entry.role)
+        # Of two tokens of one name the lesser role counts: requests are known by their name alone.
+        self.operators = frozenset(name for name, found in roles.items() if found == {OPERATOR})
 
     def __bool__(self) -> bool:
         return bool(self._users)
@@ -55,14 +62,24 @@ class Tokens:
         return found
 
 
-def runs_the_server(scope: Scope, operators: Iterable[str]) -> bool:
-    """Tell whether a request comes from who runs the server: from this machine itself, or with an operator's token."""
-    if scope.get("state", {}).get("user") in operators:
-        return True
+def runs_the_server(scope: Scope, tokens: Tokens, settings: ServerSettings) -> bool:
+    """Tell whether a request comes from who runs the server: with an operator's token, or without tokens from here.
+
+    Where there are tokens, a program on this machine is nobody without one of them.
+    """
+    if tokens:
+        return scope.get("state", {}).get("user") in {*tokens.operators, *(settings.operators or ())}
     client = scope.get("client")
-    # A proxy on this machine brings strangers.
+    # A proxy on this machine brings strangers; so does a name that a web page points here (DNS rebinding).
     brought = any(name in _FORWARDED for name, _ in scope["headers"])
-    return client is not None and is_loopback(client[0]) and not brought
+    return client is not None and is_loopback(client[0]) and not brought and _is_called_rightly(scope, settings)
+
+
+def _is_called_rightly(scope: Scope, settings: ServerSettings) -> bool:
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    found = HOST.fullmatch(host)
+    name = host_key(found[1]) if found else ""
+    return is_loopback(name) or name in {*(settings.allowed_hosts or ()), host_key(settings.host)}
 
 
 def token_of(headers: Mapping[bytes, bytes]) -> str | None:

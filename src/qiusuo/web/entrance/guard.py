@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from qiusuo.files import MAX_BYTES
 from qiusuo.logs import request_id, valid_request_id
 from qiusuo.server_settings import ServerSettings, host_key, is_loopback
-from qiusuo.web.entrance.auth import is_sent_by_itself, token_of
+from qiusuo.web.entrance.auth import HOST, is_sent_by_itself, token_of
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
 from qiusuo.web.entrance.packed import coding_of, unpacked
@@ -41,7 +41,6 @@ KEEP_ALIVE_SECONDS: Final = 75
 """Clients keep a connection that long; the server a little longer, so that none is closed under a request."""
 
 _LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
 _METHODS: Final = frozenset(HTTPMethod)
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
@@ -225,7 +224,7 @@ def _plainly_addressed(scope: Scope) -> Scope:
 
 def _name_of(host: str) -> str:
     """Return the name in a ``Host`` header, without its port; empty where there is none."""
-    found = _HOST.fullmatch(host)
+    found = HOST.fullmatch(host)
     return host_key(found[1]) if found else ""
 
 

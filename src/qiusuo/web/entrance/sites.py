@@ -47,13 +47,14 @@ class OtherSites:
         """Tell whether another site wants more than to show a page, or (``harmless``) what is as good as one."""
         if any(b"prefetch" in headers.get(name, b"") for name in _AHEAD):
             return not harmless
-        if not self._is_foreign(scope, host, headers):
+        if not self.is_foreign(scope, host, headers):
             return False
         # In a window of its own: in a frame people would not know on what they click.
         seen = headers.get(b"sec-fetch-dest", b"document") == b"document"
         return not (harmless and seen and headers.get(b"sec-fetch-mode", b"navigate") == b"navigate")
 
-    def _is_foreign(self, scope: Scope, host: str, headers: Headers) -> bool:
+    def is_foreign(self, scope: Scope, host: str, headers: Headers) -> bool:
+        """Tell whether a page of another origin has made the browser send a request."""
         site = headers.get(b"sec-fetch-site")
         if site in _OWN:
             return False

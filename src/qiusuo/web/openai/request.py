@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
 
@@ -117,8 +118,8 @@ class CompletionBody(_Lenient):
         }
 
 
-def read_completion(raw: bytes) -> CompletionBody:
-    """Read a request's body.
+def read_completion(raw: bytes, names: Collection[str] = ()) -> CompletionBody:
+    """Read a request's body; ``names`` are those of the models behind ours.
 
     Raises:
         ApiError: it is not valid, or asks for what there is not.
@@ -129,19 +130,31 @@ def read_completion(raw: bytes) -> CompletionBody:
         where = error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]
         param = str(where[0]) if where else None
         raise ApiError(HTTPStatus.BAD_REQUEST, invalid_body(error).fact, param=param) from None
-    return checked(body)
+    return checked(body, names)
 
 
-def checked(body: CompletionBody) -> CompletionBody:
+def checked(body: CompletionBody, names: Collection[str] = ()) -> CompletionBody:
     """Return a body that asks for what there is.
 
     Raises:
         ApiError: it does not.
     """
-    if body.model not in MODELS:
+    if not is_model(body.model, names):
         raise unknown_model(body.model)
     _refuse_what_there_is_not(body)
     return body
+
+
+def is_model(name: str, names: Collection[str]) -> bool:
+    """Tell whether there is such a model: one of ours, one behind it, or both (``qiusuo-agent:cheap``)."""
+    ours, colon, behind = name.partition(":")
+    return name in names or (ours in MODELS and (behind in names if colon else True))
+
+
+def behind(model: str) -> str | None:
+    """Return the name of the model behind the one that was asked for; None for the first."""
+    ours, _, name = model.partition(":")
+    return (name or None) if ours in MODELS else model
 
 
 def _refuse_what_there_is_not(body: CompletionBody) -> None:
@@ -157,13 +170,13 @@ def _refuse_what_there_is_not(body: CompletionBody) -> None:
         raise unsupported(Fact("openai.only_text"), "modalities")
 
 
-def read_conversation(raw: bytes, user: str | None) -> tuple[CompletionBody, Ask, Memory]:
+def read_conversation(raw: bytes, user: str | None, names: Collection[str] = ()) -> tuple[CompletionBody, Ask, Memory]:
     """Read a request: its settings, its question, and what was said before.
 
     Raises:
         ApiError: it is not valid, or asks for what there is not.
     """
-    body = read_completion(raw)
+    body = read_completion(raw, names)
     return body, *conversation(body, user)
 
 
@@ -180,9 +193,12 @@ def conversation(body: CompletionBody, user: str | None) -> tuple[Ask, Memory]:
         raise ApiError(HTTPStatus.BAD_REQUEST, Fact("openai.last_message"), param="messages")
     tools = read_tools(body.tools, body.tool_choice)
     searches = body.search is not False or tools.search
-    agent = body.model == AGENT_MODEL and searches
+    agent = body.model.partition(":")[0] == AGENT_MODEL and searches
     settings = ChatSettings(
-        mode=Mode.AGENT if agent else Mode.CHAT, search=searches and not agent, depth=_depth(body.web_search_options)
+        mode=Mode.AGENT if agent else Mode.CHAT,
+        search=searches and not agent,
+        depth=_depth(body.web_search_options),
+        model=behind(body.model),
     )
     form = body.response_format.model_dump(exclude_unset=True) if body.wants_json and body.response_format else None
     client = ClientTools(tools.functions, tools.choice, body.parallel_tool_calls, tuple(since), form=form)

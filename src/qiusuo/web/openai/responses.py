@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -71,7 +71,9 @@ class KeptItems:
         return self._kept.get((owner, name))
 
 
-def read_responses(raw: bytes, user: str | None, kept: KeptItems, owner: str) -> tuple[CompletionBody, Ask, Memory]:
+def read_responses(
+    raw: bytes, user: str | None, kept: KeptItems, owner: str, names: Collection[str] = ()
+) -> tuple[CompletionBody, Ask, Memory]:
     """Read a request as chat completions would have it: its settings, its question, and what was said before.
 
     Raises:
@@ -95,7 +97,7 @@ def read_responses(raw: bytes, user: str | None, kept: KeptItems, owner: str) ->
     fields = {name: value for name in shared if (value := getattr(body, name)) is not None}
     fields |= {"messages": messages, "max_completion_tokens": body.max_output_tokens, "response_format": body.form}
     try:
-        wanted = checked(CompletionBody.model_validate(fields))
+        wanted = checked(CompletionBody.model_validate(fields), names)
         return wanted, *conversation(wanted, user)
     except ValidationError as error:
         raise _wrong(invalid_body(error).fact, "input") from None

@@ -41,7 +41,7 @@ from qiusuo.web.openai.errors import (
     unsupported,
 )
 from qiusuo.web.openai.pending import Pending
-from qiusuo.web.openai.request import MODELS, CompletionBody, read_conversation
+from qiusuo.web.openai.request import CompletionBody, is_model, read_conversation
 from qiusuo.web.openai.responses import KeptItems, read_responses
 from qiusuo.web.openai.responses_shape import ResponsesAnswer
 from qiusuo.web.openai.shape import PING, Completion, model_shape, models_shape
@@ -87,6 +87,11 @@ class OpenAiRoutes:
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
 
     @property
+    def _names(self) -> tuple[str, ...]:
+        """The names of the models behind ours."""
+        return self._conversations.chat.book.names[1:]
+
+    @property
     def answering(self) -> bool:
         """Whether a turn runs."""
         return bool(self._running)
@@ -98,23 +103,24 @@ class OpenAiRoutes:
 
     async def models(self, _request: Request) -> Response:
         """List the models."""
-        return json_answer(models_shape())
+        return json_answer(models_shape(self._names))
 
     async def model(self, request: Request) -> Response:
         """Return one model."""
         name = request.path_params["model"]
-        if name not in MODELS:
+        if not is_model(name, self._names):
             raise unknown_model(name)
         return json_answer(model_shape(name))
 
     async def complete(self, request: Request) -> Response:
         """Answer the last message of a conversation."""
-        return await self._respond(request, partial(read_conversation, user=user_of(request)), lambda answer: answer)
+        read = partial(read_conversation, user=user_of(request), names=self._names)
+        return await self._respond(request, read, lambda answer: answer)
 
     async def respond(self, request: Request) -> Response:
         """Answer in the shape of Responses."""
         user, owner = user_of(request), owner_of(request)
-        read = partial(read_responses, user=user, kept=self._items, owner=owner)
+        read = partial(read_responses, user=user, kept=self._items, owner=owner, names=self._names)
         return await self._respond(
             request, read, lambda answer: ResponsesAnswer(answer, partial(self._items.keep, owner))
         )
@@ -128,7 +134,7 @@ class OpenAiRoutes:
         body, ask, memory = await asyncio.to_thread(read, raw) if large else read(raw)
         ask = self._pending.resumed(owner, ask, memory)
         chat = self._conversations.chat
-        if ask.client.form and not await knows_json(chat.model):
+        if ask.client.form and not await knows_json(chat.chosen(ask).model):
             raise unsupported(Fact("openai.no_json"), "response_format")
         turn = tuned(chat, body.wishes).turn(ask, memory)
         usage = bool(body.stream_options and body.stream_options.include_usage)

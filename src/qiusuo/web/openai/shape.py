@@ -7,6 +7,7 @@ has what none of them has.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -46,9 +47,9 @@ def model_shape(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": _CREATED, "owned_by": "qiusuo"}
 
 
-def models_shape() -> dict[str, Any]:
-    """Return the list of the models."""
-    return {"object": "list", "data": [model_shape(name) for name in MODELS]}
+def models_shape(names: Iterable[str]) -> dict[str, Any]:
+    """Return the list of the models: ours, and by their names those behind them."""
+    return {"object": "list", "data": [model_shape(name) for name in dict.fromkeys((*MODELS, *names))]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -21,7 +22,7 @@ from starlette.routing import Route
 
 from qiusuo.web.errors import Refusal
 from qiusuo.web.openai.errors import refused
-from qiusuo.web.static.words import MODULE, first_words, words_module
+from qiusuo.web.static.words import MODULE, ROOMS, first_words, room_words, words_module
 from qiusuo.words import Fact
 
 FOLDER: Final = Path(__file__).with_name("page")
@@ -42,7 +43,7 @@ _ASK_AGAIN: Final = "no-cache"
 _NOT_PRELOADED: Final = frozenset({"early.js", "main.js", "types.js"})
 # Comments that stand on lines of their own; the lines stay, so that browsers name the right ones.
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*\*.*?\*/[ \t]*$", re.DOTALL | re.MULTILINE)
-_LOCAL: Final = re.compile(r'( (?:src|href)=")(?=[\w.-]+")')
+_LOCAL: Final = re.compile(r'( (?:src|href)=")(?=[\w./-]*[\w-]+\.\w+")(?!/)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +74,15 @@ class StaticFile:
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """All files of the page; ``root`` is the address under which they are."""
+    """All files of the pages; ``root`` is the address under which they are.
+
+    ``index`` is the chat page, ``others`` are those beside it, by the room that each one's modules are in.
+    """
 
     root: str
     files: dict[str, StaticFile]
     index: StaticFile
+    others: dict[str, StaticFile]
 
 
 @cache
@@ -89,21 +94,33 @@ def page_files() -> PageFiles:
         if path.suffix in KINDS and path.is_file()
     }
     found[MODULE] = words_module()
+    found |= room_words()
     whole = sha256()
     for name, body in found.items():
         whole.update(name.encode() + b"\0" + sha256(body).digest())
     root = f"/page/{whole.hexdigest()[:12]}/"
-    modules = (name for name in found if name.endswith(".js") and name not in _NOT_PRELOADED)
-    preloads = "\n    ".join(f'<link rel="modulepreload" href="{root}{name}" />' for name in modules)
-    markup = (FOLDER / "index.html").read_text(encoding="utf-8")
-    markup = _LOCAL.sub(rf"\g<1>{root}", markup).replace("<!-- modules -->", preloads)
-    for place, words in first_words().items():
-        markup = markup.replace(f"<!-- {place} -->", words)
+    modules = [name for name in found if name.endswith(".js") and Path(name).name not in _NOT_PRELOADED]
+    own = [name for name in modules if name.partition("/")[0] not in ROOMS]
+    beside = {room: [name for name in modules if name.startswith(f"{room}/")] for room in ROOMS}
     return PageFiles(
         root,
         {name: StaticFile.of(body, KINDS[Path(name).suffix]) for name, body in found.items()},
-        StaticFile.of(markup.encode(), "text/html; charset=utf-8"),
+        _markup("index.html", root, own),
+        {
+            room: _markup(f"{room}.html", root, names)
+            for room, names in beside.items()
+            if (FOLDER / f"{room}.html").is_file()
+        },
     )
+
+
+def _markup(file: str, root: str, modules: Sequence[str]) -> StaticFile:
+    preloads = "\n    ".join(f'<link rel="modulepreload" href="{root}{name}" />' for name in modules)
+    markup = (FOLDER / file).read_text(encoding="utf-8")
+    markup = _LOCAL.sub(rf"\g<1>{root}", markup).replace("<!-- modules -->", preloads)
+    for place, words in first_words().items():
+        markup = markup.replace(f"<!-- {place} -->", words)
+    return StaticFile.of(markup.encode(), "text/html; charset=utf-8")
 
 
 def _without_comments(body: bytes) -> bytes:
@@ -127,5 +144,13 @@ async def page_file(request: Request) -> Response:
 
 
 def page_routes() -> list[Route]:
-    """Return the routes of the page's files."""
-    return [Route("/page/{version}/{name:path}", page_file, methods=["GET"])]
+    """Return the routes of the pages beside the chat page, and of all their files."""
+    beside = [Route(f"/{room}", _page(room), methods=["GET"]) for room in page_files().others]
+    return [*beside, Route("/page/{version}/{name:path}", page_file, methods=["GET"])]
+
+
+def _page(room: str) -> Callable[[Request], Awaitable[Response]]:
+    async def page(request: Request) -> Response:
+        return page_files().others[room].answer(request)
+
+    return page

@@ -9,6 +9,8 @@ from qiusuo.words import Fact, Language
 from qiusuo.words.catalogue import Part, codes, template
 
 MODULE: Final = "words.js"
+ROOMS: Final = {"later": "later", "settings": "settings_page", "board": "board"}
+"""The folders of the page whose modules are loaded only where they are needed, and the file of each one's words."""
 OWN_NOTICES: Final = ("lost_turn", "refused", "conversations_full", "turns_full")
 """What the page itself finds. Of all others the server tells, in the page's language."""
 
@@ -30,6 +32,12 @@ def words_module() -> bytes:
         "NOTICES": {language: {code: _notice(code, language) for code in OWN_NOTICES} for language in Language},
     }
     return "".join(f"export const {name} = {_json(table)};\n" for name, table in tables.items()).encode()
+
+
+def room_words() -> dict[str, bytes]:
+    """Return ``words.js`` of each room: what is read there alone does not weigh on the chat page."""
+    tables = {room: {language: _words(prefix, language) for language in Language} for room, prefix in ROOMS.items()}
+    return {f"{room}/{MODULE}": f"export const WORDS = {_json(table)};\n".encode() for room, table in tables.items()}
 
 
 def _words(prefix: str, language: Language) -> dict[str, str]:

@@ -66,17 +66,20 @@ export function onPreferences(listener) {
 }
 
 /**
- * Say something in the page's language, or in another one.
+ * Make what says something in the page's language, or in another one, with the words of a room.
  *
- * @param {keyof typeof WORDS["zh"]} key
- * @param {Record<string, string | number>} [values]
- * @param {Language} [tongue]
- * @returns {string}
+ * @template {string} Key
+ * @param {Record<Language, Record<Key, string>>} words
+ * @returns {(key: Key, values?: Record<string, string | number>, tongue?: Language) => string}
  */
-export function t(key, values, tongue = language) {
-  const text = WORDS[tongue][key] ?? key;
-  return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
+export function saying(words) {
+  return (key, values, tongue = language) => {
+    const text = words[tongue][key] ?? key;
+    return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
+  };
 }
+
+export const t = saying(WORDS);
 
 /** @param {string} outcome how an attempt ended @returns {string} it in words, else as it is */
 export function tOutcome(outcome) {

@@ -5,9 +5,10 @@ import { formatSeconds, listed, t } from "../i18n.js";
 import { messageOf } from "../sessions.js";
 import { getState, toast } from "../store.js";
 import { goOn } from "../turns.js";
+import { useEffect, useRef, useState } from "../vendor.js";
 import { Icon } from "./icons.js";
 
-/** @import { Amounts, ResearchStep, Turn } from "../types.js" */
+/** @import { Amounts, Research, ResearchStep, Turn } from "../types.js" */
 
 const ENDED = ["done", "empty", "failed"];
 
@@ -26,10 +27,14 @@ export function limitsLine(limits) {
 
 /** @param {{turn: Turn}} props */
 export function ResearchView({ turn }) {
-  const { research } = turn;
-  if (!research) return null;
+  return turn.research ? html`<${Progress} turn=${turn} research=${turn.research} />` : null;
+}
+
+/** @param {{turn: Turn, research: Research}} props */
+function Progress({ turn, research }) {
   const running = turn.state === "running";
   const { used, limits } = research;
+  const seconds = useSeconds(research, running);
   return html`
     <section class="research" aria-label=${t("researchProgress")}>
       ${!research.steps.length && running && html`<p class="status"><span class="pulse" aria-hidden="true"></span>${t("researchPlanning")}…</p>`}
@@ -40,11 +45,25 @@ export function ResearchView({ turn }) {
         ${t("researchUsed", {
           searches: `${used.searches}/${limits.searches}`,
           pages: `${used.pages}/${limits.pages}`,
-          seconds: `${used.seconds}/${limits.seconds}`,
+          seconds: `${seconds}/${limits.seconds}`,
         })}
       </p>
     </section>
   `;
+}
+
+/** @param {Research} research @param {boolean} running @returns {number} the seconds it took; they go on between two events */
+function useSeconds(research, running) {
+  const [now, setNow] = useState(0);
+  const since = useRef({ research, at: performance.now() });
+  if (since.current.research !== research) since.current = { research, at: performance.now() };
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(() => setNow(performance.now()), 1000);
+    return () => clearInterval(timer);
+  }, [running]);
+  const more = running ? Math.max(0, now - since.current.at) : 0;
+  return Math.min(research.used.seconds + Math.floor(more / 1000), research.limits.seconds);
 }
 
 /** @param {{step: ResearchStep, running: boolean}} props */
