@@ -258,7 +258,9 @@ class ChatRoutes:
             shown.append(_turn((live.record if live else record), wished_language(request.scope)))
         counts = {"earlier": page.earlier, "later": page.later, "total": page.total, "most": store.limits.turns}
         language = reader_language(request.scope)
-        return json_answer({**info.to_dict(language), "turns": shown, **counts}, language=language)
+        files = [file.to_dict() for file in await store.files.list(owner, session)]
+        data = {**info.to_dict(language), "turns": shown, **counts, "files": files}
+        return json_answer(data, language=language)
 
     async def change(self, request: Request) -> Response:
         """Rename a conversation or change its settings; the answer is the true state."""

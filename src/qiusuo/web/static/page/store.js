@@ -29,6 +29,7 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {boolean} locked a token is needed
  * @property {string} said for screen readers
  * @property {Toast[]} toasts
+ * @property {{Chips: () => any, list: import("./types.js").Chip[]} | null} files those of the conversation, and what shows them
  * @property {string} failed why the page could not start
  */
 
@@ -58,6 +59,7 @@ let state = {
   locked: false,
   said: "",
   toasts: [],
+  files: null,
   failed: "",
 };
 

@@ -6,6 +6,7 @@ import { focusQuestion } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send, stop } from "../turns.js";
 import { useLayoutEffect, useRef, useState } from "../vendor.js";
+import { FileButton, Files, filesRead } from "./attach.js";
 import { Icon, IconButton } from "./icons.js";
 import { limitsLine } from "./research.js";
 
@@ -47,7 +48,7 @@ export function Composer() {
   /** @param {Event} event */
   const submit = async (event) => {
     event.preventDefault();
-    if (!question || tooLong || running) return;
+    if (!question || tooLong || running || !(await filesRead())) return;
     write("");
     setResearch(false);
     focusQuestion();
@@ -65,7 +66,9 @@ export function Composer() {
       ${lost && html`<p class="lost" role="status">${t("reconnecting")}</p>`}
       ${tooLong && html`<p class="lost" role="alert">${t("tooLong", { max, count: length })}</p>`}
       ${research && html`<p class="research-limits" role="status">${limitsLine(limits)}</p>`}
+      <${Files} />
       <div class="composer-box">
+        <${FileButton} />
         ${limits &&
         html`<button type="button" class="quiet research-toggle" aria-pressed=${research ? "true" : "false"} aria-label=${t("research")} title=${limitsLine(limits)} onClick=${() => setResearch(!research)}>
           <${Icon} name="layers" /><span>${t("research")}</span>
