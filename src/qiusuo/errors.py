@@ -4,7 +4,8 @@
 
     SearchError
     ├── InvalidQuery               blank or unusable parameters; no request was made
-    │   └── LimitReached           as much is kept as the settings allow
+    │   ├── LimitReached           as much is kept as the settings allow
+    │   └── FileError              a file that was added cannot be read
     ├── ConfigurationError         something must be set up differently
     │   ├── UnknownEngine          no engine has that name
     │   ├── DuplicateEngine        two engines claim one name
@@ -152,6 +153,10 @@ class InvalidQuery(SearchError, ValueError):
 
 class LimitReached(InvalidQuery):
     """As much is kept as the settings allow; nothing was deleted to make room."""
+
+
+class FileError(InvalidQuery):
+    """A file that was added to a conversation cannot be read."""
 
 
 class ConfigurationError(SearchError):

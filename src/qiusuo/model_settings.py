@@ -138,6 +138,10 @@ class ModelSettings(BaseModel):
         2000, ge=1, le=1_000_000, description="Most conversations that are kept of one user; the page tells near it."
     )
     max_turns: int = Field(500, ge=1, le=100_000, description="Most questions in one conversation.")
+    max_files: int = Field(20, ge=0, le=1000, description="Most files in one conversation; 0: none may be added.")
+    max_file_chars: int = Field(
+        50_000_000, ge=0, description="Most characters in the files of all conversations of one user."
+    )
     when_full: Literal["refuse", "delete_oldest"] = Field(
         "refuse",
         description="At `max_conversations`: `refuse` a new one until some are deleted, or `delete_oldest` and tell "

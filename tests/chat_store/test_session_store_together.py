@@ -356,7 +356,7 @@ class TestVersions:
         # Several servers are started anew at once; one of the old ones is still answering.
         await asyncio.gather(*(place.server().start() for _ in range(5)))
         store = place.server()
-        assert await rows(store, "SELECT version FROM qiusuo_schema") == [2]
+        assert await rows(store, "SELECT version FROM qiusuo_schema") == [3]
         assert (await store.get("ada", "s")).running == "t2"
         with pytest.raises(SessionBusy):
             await store.begin_turn("ada", "s", turn())
@@ -380,13 +380,13 @@ class TestVersions:
         await store.database.look()
         assert place.file is None or not place.file.exists()
         await store.create("ada")
-        assert await rows(store, "SELECT version FROM qiusuo_schema") == [2]
+        assert await rows(store, "SELECT version FROM qiusuo_schema") == [3]
         await store.database.look()
 
     async def test_tables_that_were_taken_away_are_made_anew(self, place: Place) -> None:
         store = place.server()
         await store.create("ada")
-        for table in ("pieces", "turns", "sessions", "holders", "schema"):
+        for table in ("pieces", "turns", "files", "sessions", "holders", "schema"):
             await rows(store, f"DROP TABLE qiusuo_{table}")
         with pytest.raises(Unavailable, match="try again"):
             await store.list("ada")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 from playwright.sync_api import Browser, Locator, expect
 
-from qiusuo.chat.sessions.session import StoreLimits
+from qiusuo.chat.sessions.limits import StoreLimits
 from tests.support.page_world import PageWorld, Screen, screen, with_own_browser
 from tests.support.scripted_model import Gate, Reply
 

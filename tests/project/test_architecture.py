@@ -44,6 +44,7 @@ FOUNDATION: dict[str, str] = {
     "citations": "words models errors text urls numerals tables",
     "passages": "citations text tables",
     "pages": "words models errors text urls http commands",
+    "files": "words details errors pages commands",
     "browser": "words models errors text loops bridge config_files http commands",
     "plugins": "models details words",
     "engines": "words models details errors text urls http browser kit plugins",

@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 from sqlalchemy import text as sql
 
 from qiusuo.chat.events import TurnRecord, TurnState
-from qiusuo.chat.sessions.session import Progress, SessionStore, StoreLimits, new_id
+from qiusuo.chat.sessions.limits import StoreLimits
+from qiusuo.chat.sessions.session import Progress, SessionStore, new_id
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.models import SearchResultItem

@@ -27,10 +27,12 @@ from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.chat_turn import chat_turn
 from qiusuo.chat.turns.context import Ask, Context
+from qiusuo.chat.turns.files import ENGINE as FILES
 from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.native_turn import native_turn
 from qiusuo.chat.turns.notices import model_notice, notice
+from qiusuo.chat.turns.private import without_file_words
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError, SearchError
 from qiusuo.models import SearchType
@@ -187,7 +189,7 @@ class Chat:
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
         hand = self.chosen(ask)
-        labels[NATIVE] = hand.model.info.label
+        labels |= {NATIVE: hand.model.info.label, FILES: Fact("file.engine").text(language)}
         journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels)
         agent = ask.settings.mode is Mode.AGENT
         memory = memory if memory is not None else Memory()
@@ -259,6 +261,8 @@ class Chat:
                 journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
             if ask.client.tools:
                 context.leave_out_client_tools()
+        if ask.files:
+            context.query = await without_file_words(context, context.query)
         try:
             if ask.research:
                 await research_turn(context)
@@ -282,6 +286,8 @@ class Chat:
         settings = context.ask.settings
         first = (context.settings.provider_priority or (NATIVE,))[0]
         if (settings.mode is Mode.CHAT and not settings.search) or context.ask.client.any:
+            return None
+        if context.ask.files:  # a model that searches by itself might search for what stands in them
             return None
         if (settings.engine or first) != NATIVE or context.settings.model_search == "off":
             return None

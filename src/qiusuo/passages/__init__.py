@@ -1,6 +1,6 @@
 """Finds the passages of sources that answer a question, and says how well they do. No model, Chinese and English."""
 
-from qiusuo.passages.breadth import asks_for_much
+from qiusuo.passages.breadth import asks_for_much, spread
 from qiusuo.passages.covering import ANSWERS_FROM, WEAK_BELOW, coverage
 from qiusuo.passages.differing import Difference, Statement, differences
 from qiusuo.passages.picking import Passage, pick, ranked_sentences
@@ -19,4 +19,5 @@ __all__ = [
     "differences",
     "pick",
     "ranked_sentences",
+    "spread",
 ]

@@ -39,16 +39,17 @@ class Passage:
     also: tuple[int, ...] = ()
 
 
-def pick(question: str, texts: Iterable[Text], budget: int) -> list[Passage]:
+def pick(question: str, texts: Iterable[Text], budget: int, *, ordered: bool = True) -> list[Passage]:
     """Return the passages that answer a question best, the best one first, of ``budget`` characters together.
 
     Sentences are chosen in the order of their rank, unless one is longer than what is left of the budget; those that
     stand side by side are one passage. Of each text the first `MOST_READ` characters are read. Where no text has a word
     of the question (most often it is in another language), the beginnings of the first texts are returned.
+    ``ordered``: earlier texts are likelier to answer, as results of a search are; not so the pages of a file.
     """
     pages = [Page(text, place) for place, text in enumerate(texts)]
     choice = _Choice(budget)
-    ranked = rank(read_question(question), pages)
+    ranked = rank(read_question(question), pages, ordered=ordered)
     for candidate in ranked[:_MOST_LOOKED_AT] or _beginnings(pages):
         if choice.is_full:
             break

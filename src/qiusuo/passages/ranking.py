@@ -39,8 +39,11 @@ class Candidate:
     score: float
 
 
-def rank(question: Question, pages: Sequence[Page]) -> list[Candidate]:
-    """Return the sentences that have words of the question or stand near some, the best one first."""
+def rank(question: Question, pages: Sequence[Page], *, ordered: bool = True) -> list[Candidate]:
+    """Return the sentences that have words of the question or stand near some, the best one first.
+
+    ``ordered``: what comes first is likelier to answer, as with results of a search.
+    """
     wanted = question.words | question.related
     matches = [Match(page, question, wanted) for page in pages]
     total = sum(len(page.spans) for page in pages)
@@ -52,7 +55,9 @@ def rank(question: Question, pages: Sequence[Page]) -> list[Candidate]:
     }
     average = sum(page.length for page in pages) / total if total else 1.0
     found = [
-        Candidate(match.page, index, _score(match, index, rarity, average))
+        Candidate(
+            match.page, index, _score(match, index, rarity, average) / (1 + _RANK_WEIGHT * match.page.place * ordered)
+        )
         for match in matches
         for index in match.places()
         if match.page.spans[index][1] - match.page.spans[index][0] >= SHORTEST
@@ -73,7 +78,6 @@ def _score(match: Match, index: int, rarity: dict[str, float], average: float) -
     own = sum(rarity[word] for word in match.hits.get(index, ()))
     score = own * (_K1 + 1) / (1 + _K1 * length)
     score += sum(weight * sum(rarity[word] for word in words) for weight, words in match.surroundings(index))
-    score /= 1 + _RANK_WEIGHT * match.page.place
     return score * _HEADING_ALONE if index in match.page.headings else score
 
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
-from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -24,18 +23,20 @@ from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
-from qiusuo.chat.sessions.places import owner_named
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
+from qiusuo.files import MAX_BYTES, PER_MESSAGE, missing_packages
 from qiusuo.models import SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.chat_files import FileRoutes
+from qiusuo.web.chat_requests import count_in, owner_of
 from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.report import report_answer
@@ -149,6 +150,13 @@ class ChatRoutes:
             (f"{session}/turns/{{turn}}/stop", "POST", self.stop),
             (f"{session}/turns/{{turn}}/report.{{kind}}", "GET", self.report),
         ]
+        files = FileRoutes(self.backend, self.conversations)
+        table += [
+            (f"{session}/files", "POST", files.add),
+            (f"{session}/files", "GET", files.listed),
+            (f"{session}/files/{{file}}", "DELETE", files.remove),
+            (f"{session}/files/{{file}}/text", "GET", files.text),
+        ]
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
 
     async def config(self, request: Request) -> Response:
@@ -178,6 +186,7 @@ class ChatRoutes:
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
+                "files": self._files(),
                 "research": {
                     "questions": self.conversations.chat.settings.research_questions,
                     **limits_of(self.conversations.chat.settings).to_dict(),
@@ -185,6 +194,12 @@ class ChatRoutes:
             },
             language=language,
         )
+
+    def _files(self) -> dict[str, int] | None:
+        """Return how many files and bytes may be added; None where none may, or what reads them is not installed."""
+        if missing_packages() or not self.conversations.store.limits.files:
+            return None
+        return {"atOnce": PER_MESSAGE, "maxBytes": MAX_BYTES}
 
     def _shown(self, engine: EngineStatus) -> dict[str, Any]:
         kind = self.backend.service.kind_of(engine.name)
@@ -198,8 +213,8 @@ class ChatRoutes:
         found = await store.page(
             owner_of(request),
             query=query.get("query", "")[:MAX_TITLE],
-            limit=_count(query, "limit", PAGE_LENGTH),
-            offset=_count(query, "offset", 0),
+            limit=count_in(query, "limit", PAGE_LENGTH),
+            offset=count_in(query, "offset", 0),
         )
         limits = store.limits
         return json_answer(
@@ -235,7 +250,7 @@ class ChatRoutes:
             await self.conversations.settle(owner, session)
         store = self.conversations.store
         info = await store.get(owner, session)
-        limit = _count(query, "limit", PAGE_LENGTH)
+        limit = count_in(query, "limit", PAGE_LENGTH)
         page = await store.turns(owner, session, limit=limit, before=before, after=after)
         shown = []
         for record in page.turns:
@@ -243,7 +258,9 @@ class ChatRoutes:
             shown.append(_turn((live.record if live else record), wished_language(request.scope)))
         counts = {"earlier": page.earlier, "later": page.later, "total": page.total, "most": store.limits.turns}
         language = reader_language(request.scope)
-        return json_answer({**info.to_dict(language), "turns": shown, **counts}, language=language)
+        files = [file.to_dict() for file in await store.files.list(owner, session)]
+        data = {**info.to_dict(language), "turns": shown, **counts, "files": files}
+        return json_answer(data, language=language)
 
     async def change(self, request: Request) -> Response:
         """Rename a conversation or change its settings; the answer is the true state."""
@@ -334,11 +351,6 @@ def answered(handler: Handler) -> Handler:
     return answer
 
 
-def owner_of(request: Request) -> str:
-    """Return whose conversations these are; on this machine, without tokens, there is one user."""
-    return owner_named(user_of(request))
-
-
 def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:
     """Return the engine that the next search asks first."""
     by_name = {status.name: status for status in statuses}
@@ -350,18 +362,6 @@ def _turn(record: TurnRecord, wished: Language | None) -> dict[str, Any]:
     shown = told(record.to_dict(), wished or Language(record.language))
     del shown["kept"]  # for the server alone
     return shown | {"canGoOn": record.can_go_on}
-
-
-def _count(query: QueryParams, name: str, otherwise: int) -> int:
-    """Return a number of the query.
-
-    Raises:
-        InvalidQuery: it is none: another page than the one that was asked for would be shown.
-    """
-    text = query.get(name)
-    if text is not None and not (text.isdecimal() and len(text) < 10):  # noqa: PLR2004 - fits any database
-        raise InvalidQuery(Fact("web.not_a_number", name=name))
-    return otherwise if text is None else int(text)
 
 
 def _number(text: str | None, otherwise: int) -> int:

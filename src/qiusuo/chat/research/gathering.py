@@ -12,6 +12,7 @@ from qiusuo.chat.progress import StepState
 from qiusuo.chat.research.run import Numbered, Run
 from qiusuo.chat.research.state import Found, Step
 from qiusuo.chat.turns.context import Context
+from qiusuo.chat.turns.files import numbered_parts, search_parts
 from qiusuo.chat.turns.reading import Reads, read_pages
 from qiusuo.errors import SearchError
 from qiusuo.pages import can_read
@@ -64,6 +65,10 @@ class Gathering:
 
     async def _find(self, step: Step) -> None:
         query = cleaned(step.question)
+        in_files = await self._look_in_files(step)
+        if in_files and await asyncio.to_thread(_covered, self._run.context, step.question, in_files) >= ANSWERS_FROM:
+            step.passages = await asyncio.to_thread(passages_for, self._run.context, step.question, in_files)
+            return
         found = await self._search(step, query)
         if isinstance(found, list):
             await self._read(step, found)
@@ -74,9 +79,21 @@ class Gathering:
             if isinstance(more, list) and more:
                 await self._read(step, more)
                 found = [*found, *more]
-        step.passages = await asyncio.to_thread(passages_for, self._run.context, step.question, _numbers(found))
+        numbers = [*in_files, *_numbers(found)]
+        step.passages = await asyncio.to_thread(passages_for, self._run.context, step.question, numbers)
         if not step.passages:
             step.state = StepState.FAILED if isinstance(found, SearchError) else StepState.EMPTY
+
+    async def _look_in_files(self, step: Step) -> list[int]:
+        """Return the numbers of the parts of files that have something on a sub-question."""
+        context, began = self._run.context, time.perf_counter()
+        if not context.ask.files:
+            return []
+        chosen = await asyncio.to_thread(search_parts, step.question, context.ask.files, PASSAGE_CHARS)
+        numbers = numbered_parts(context, step.question, chosen, round((time.perf_counter() - began) * 1000)).numbers
+        self._found.setdefault(step.number, set()).update(numbers)
+        step.results = len(self._found[step.number])
+        return numbers
 
     async def _search(self, step: Step, query: str) -> list[Numbered] | SearchError:
         self._run.tell_step(step, StepState.SEARCHING)

@@ -20,6 +20,7 @@ from qiusuo.chat.research.state import State, Step
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.chat.turns.notices import reason_of, search_notice
+from qiusuo.chat.turns.private import without_file_words
 from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
 from qiusuo.errors import AllEnginesFailed, ModelError, SearchError, UserRateLimited
 from qiusuo.models import SearchResponse, SearchResultItem, SearchType
@@ -95,7 +96,7 @@ class Run:
             self.reached.add("searches")
             return []
         self.state.searches += 1
-        query = without_secrets(query)
+        query = await without_file_words(context, without_secrets(query))
         number = journal.begin_round(SEARCH, query)
         journal.status(Stage.SEARCHING, query)
         try:

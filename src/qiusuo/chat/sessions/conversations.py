@@ -11,6 +11,7 @@ from typing import Final
 from qiusuo.chat.chat import Chat, Turn
 from qiusuo.chat.events import RESEARCH, Delta, Done, Event, TurnRecord
 from qiusuo.chat.running import RunningTurn
+from qiusuo.chat.sessions.filing import Filing
 from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
 from qiusuo.chat.sessions.session import SessionStore
@@ -82,6 +83,7 @@ class Conversations:
         self.chat = chat
         self.store = store
         self.places = places or Places(MAX_LIVE, MAX_OF_ONE)
+        self.filing = Filing(store)
         self._live: dict[tuple[str, str, str], LiveTurn] = {}
         self._unsaved = Unsaved(store)
         self._keeper = Keeper(store, self._live.values, keep_seconds)
@@ -125,8 +127,17 @@ class Conversations:
             if earlier is not None:
                 question, replaces, research = earlier.question, earlier.id, True
                 language = earlier.language
+            files = await self.store.files.load(owner, session)
             ask = Ask(
-                question, info.settings, language, user, query=query, research=research, earlier=earlier, model=model
+                question,
+                info.settings,
+                language,
+                user,
+                query=query,
+                research=research,
+                earlier=earlier,
+                model=model,
+                files=files,
             )
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
             record = TurnRecord(ask.id, question, language=language_of(question, language))

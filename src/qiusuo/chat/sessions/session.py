@@ -12,6 +12,8 @@ from typing import Any, Final, Protocol
 from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.followups import Exchange
+from qiusuo.chat.sessions.file_store import FileStore
+from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
 from qiusuo.chat.sessions.searches import SessionCache
 from qiusuo.citations.linking.registry import CitationRegistry
@@ -243,15 +245,6 @@ class SessionPage:
     more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StoreLimits:
-    """How much is kept of one owner. With ``oldest_make_room`` new ones are not refused, the oldest are deleted."""
-
-    sessions: int = 2000
-    turns: int = 500
-    oldest_make_room: bool = False
-
-
 class SessionStore(Protocol):
     """Keeps conversations. Every call names the owner; what belongs to others is not found.
 
@@ -261,6 +254,10 @@ class SessionStore(Protocol):
     @property
     def limits(self) -> StoreLimits:
         """How much is kept."""
+
+    @property
+    def files(self) -> FileStore:
+        """The files of conversations."""
 
     async def start(self) -> None:
         """Give up the claims of processes of this machine that are gone, and show that this one is there."""

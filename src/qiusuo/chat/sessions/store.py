@@ -21,7 +21,7 @@ from qiusuo.folders import data_folder
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:
-    from qiusuo.chat.sessions.session import StoreLimits
+    from qiusuo.chat.sessions.limits import StoreLimits
     from qiusuo.chat.sessions.store_sql import SqlSessionStore
     from qiusuo.model_settings import ModelSettings
 
@@ -127,8 +127,8 @@ def open_store(
             commands=[install_command(f"qiusuo[{extra}]")],
             place=address.shown,
         )
+    from qiusuo.chat.sessions.limits import StoreLimits  # noqa: PLC0415 - the same
     from qiusuo.chat.sessions.presence import Presence  # noqa: PLC0415 - needed with the next ones only
-    from qiusuo.chat.sessions.session import StoreLimits  # noqa: PLC0415 - the same
     from qiusuo.chat.sessions.store_database import Database  # noqa: PLC0415 - loads SQLAlchemy
     from qiusuo.chat.sessions.store_sql import SqlSessionStore  # noqa: PLC0415 - the same
 
@@ -138,10 +138,16 @@ def open_store(
 
 def store_limits(settings: ModelSettings) -> StoreLimits:
     """Return how much is kept, as the settings say."""
-    from qiusuo.chat.sessions.session import StoreLimits  # noqa: PLC0415 - as above
+    from qiusuo.chat.sessions.limits import StoreLimits  # noqa: PLC0415 - as above
 
     oldest = settings.when_full == "delete_oldest"
-    return StoreLimits(settings.max_conversations, settings.max_turns, oldest_make_room=oldest)
+    return StoreLimits(
+        settings.max_conversations,
+        settings.max_turns,
+        settings.max_files,
+        settings.max_file_chars,
+        oldest_make_room=oldest,
+    )
 
 
 def _servers_folder(address: Address, environ: Mapping[str, str]) -> Path | None:

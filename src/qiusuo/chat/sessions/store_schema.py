@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
     Connection,
     Double,
@@ -28,7 +29,7 @@ from sqlalchemy import (
 from qiusuo.errors import ConfigurationError
 from qiusuo.words import Fact
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 # Any number, as long as it stays the same: whoever creates the tables holds it.
 _CREATION_LOCK: Final = 7_117_051_968
 MAX_ID: Final = 200
@@ -89,6 +90,25 @@ pieces: Final = Table(
     Column("start", Integer, nullable=False),
     Column("text", Text, nullable=False),
     ForeignKeyConstraint(["session_id", "turn_id"], [turns.c.session_id, turns.c.id], ondelete="CASCADE"),
+)
+
+# The text of files that were added to conversations, in the parts that are cited. ``asked`` is how many questions had
+# been asked before.
+files: Final = Table(
+    "qiusuo_files",
+    metadata,
+    Column("session_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("id", String(MAX_ID), primary_key=True),
+    Column("position", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("chars", Integer, nullable=False),
+    Column("cut", Boolean, nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("added_at", String(40), nullable=False),
+    Column("parts", JSON, nullable=False),
 )
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row, Select, delete, func, or_, select, updat
 
 from qiusuo.chat.events import TurnRecord, TurnState
 from qiusuo.chat.sessions import store_turns
+from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.presence import Presence
 from qiusuo.chat.sessions.session import (
     MAX_TITLE,
@@ -25,13 +26,13 @@ from qiusuo.chat.sessions.session import (
     Progress,
     SessionInfo,
     SessionPage,
-    StoreLimits,
     TurnPage,
     new_id,
     title_of,
 )
 from qiusuo.chat.sessions.store_claims import SIGN_OF_LIFE, Claims
 from qiusuo.chat.sessions.store_database import Database
+from qiusuo.chat.sessions.store_files import SqlFiles
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
 from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
 from qiusuo.text import truncate
@@ -56,6 +57,7 @@ class SqlSessionStore:
         self.database = database
         self.limits = limits
         self._clock = clock
+        self.files = SqlFiles(database, limits, self._moment)
         self._claims = Claims(database, presence, clock)
 
     async def start(self) -> None:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from qiusuo.chat.events import Stage
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent_tools import Desk, known_error
+from qiusuo.chat.turns.private import was_given
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page
 from qiusuo.passages import Text, pick
@@ -63,6 +64,8 @@ class AgentPages(ModelTool):
     async def _read(self, url: str, question: str, budget: int) -> _Read | str:
         """Return a page with its passages, or what the model is told where it cannot be read."""
         context, journal = self.desk.context, self.desk.context.journal
+        if not was_given(context, url):
+            return prompts.NOT_GIVEN[context.language]
         number = journal.begin_round(FETCH, url)
         journal.status(Stage.READING, url)
         try:

@@ -16,6 +16,7 @@ from qiusuo.chat.questions import LONGEST, question_in, without_secrets
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
+from qiusuo.chat.turns.private import without_file_words
 from qiusuo.chat.turns.recent import RecentSearches
 from qiusuo.errors import (
     AllEnginesFailed,
@@ -75,7 +76,7 @@ class AgentSearch(SearchTool):
         if self.desk.down:
             raise ToolException(prompts.DOWN[context.language])
         short = question_in(query)  # a weak model hands over the whole message
-        query = without_secrets(short) or truncate(query, LONGEST)
+        query = await without_file_words(context, without_secrets(short) or truncate(query, LONGEST))
         number = journal.begin_round(self.name, query)
         if not short:
             error = InvalidQuery(Fact("query.too_long", limit=LONGEST))
@@ -103,6 +104,8 @@ class AgentSpecTool(SpecTool):
 
     async def _call(self, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         context, journal = self.desk.context, self.desk.context.journal
+        if isinstance(query := arguments.get("query"), str):
+            arguments = {**arguments, "query": await without_file_words(context, query)}
         subject = self.spec.subject_of(arguments)
         number = journal.begin_round(self.name, subject)
         journal.status(Stage.SEARCHING, subject)

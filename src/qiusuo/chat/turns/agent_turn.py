@@ -13,12 +13,15 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCa
 from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
+from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.agent_files import AgentFiles, list_of_files
 from qiusuo.chat.turns.agent_pages import AgentPages
 from qiusuo.chat.turns.agent_tools import Desk, is_empty_search, search_tools_for
 from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.client_tools import TOOL_CALLS, sound
 from qiusuo.chat.turns.context import Context, Direction, finish_of
+from qiusuo.chat.turns.files import look_in_files
 from qiusuo.chat.turns.history import as_words, message_tokens, remember
 from qiusuo.chat.turns.notices import notice, search_notice
 from qiusuo.errors import ModelError
@@ -37,6 +40,7 @@ async def agent_turn(context: Context) -> None:
     desk = Desk(context)
     searching, off = await search_tools_for(desk)
     tools = [*searching, AgentPages(desk=desk)]
+    tools += [AgentFiles(desk=desk)] if context.ask.files else []
     # A question with a tool of its own does not miss the web.
     own = context.recognised is not None and any(tool.name == context.recognised.tool for tool in tools)
     if off is not None and not own:
@@ -46,6 +50,10 @@ async def agent_turn(context: Context) -> None:
     system = prompts.agent_system(context.language, disabled=disabled_text(off, context.language) if off else "")
     client = context.ask.client
     question = client.asked or prompts.with_date(context.ask.question, context.language)
+    if context.ask.files:
+        # Without a model nobody would call the tool: what the files have is there at once.
+        found = await look_in_files(context, beside_web=True) if context.model.info.kind == EXTRACTIVE else None
+        question = f"{list_of_files(desk, found)}\n\n{question}"
     rules, *history = context.prompt(system, question, tools=client.beside(tools))
     agent = create_agent(chat_model, tools, system_prompt=rules.text, middleware=[loop])
     limit = 4 * context.settings.agent_rounds + 10  # each round takes two steps; the cap is ours, not the graph's

@@ -17,9 +17,11 @@ from qiusuo.chat.turns.answer import MessageText, conclude
 from qiusuo.chat.turns.client_tools import TOOL_CALLS, knows_no_tools, sound
 from qiusuo.chat.turns.context import Context, finish_of
 from qiusuo.chat.turns.evidence import Evidence, body, weak_among
+from qiusuo.chat.turns.files import InFiles, look_in_files, with_files
 from qiusuo.chat.turns.history import remember
 from qiusuo.chat.turns.injecting import WHOLE_CHARS, fitting, room_left, with_passages
 from qiusuo.chat.turns.notices import differing, notice, reason_of, search_notice
+from qiusuo.chat.turns.private import without_file_words
 from qiusuo.chat.turns.reading import gather
 from qiusuo.chat.turns.rewriting import differ_much, query_by_model, query_of_message
 from qiusuo.errors import AllEnginesFailed, ModelError, ModelRejected, SearchError
@@ -36,8 +38,11 @@ _TOOL: Final = "web_search"
 async def chat_turn(context: Context) -> None:
     """Answer one question in chat mode."""
     answered = context.ask.client.since  # a search was made when the question was asked
-    searches = context.ask.settings.search and not answered and await _knows_what_to_search_for(context)
-    await answer_from(context, await search_for(context) if searches else None)
+    wanted = context.ask.settings.search and not answered
+    files = None if answered else await look_in_files(context, beside_web=wanted)
+    # What a file answers needs no search, and nobody else need know of it.
+    searches = wanted and not (files and files.answers) and await _knows_what_to_search_for(context)
+    await answer_from(context, await search_for(context) if searches else None, files)
 
 
 async def _knows_what_to_search_for(context: Context) -> bool:
@@ -95,6 +100,7 @@ async def _queries(context: Context) -> list[str]:
     by_model = await query_by_model(context.model, question, said, context.language)
     if by_model is None:
         return [context.query]
+    by_model = await without_file_words(context, by_model)
     by_rule, context.query = context.query, by_model
     return [by_model, by_rule] if differ_much(by_model, by_rule) else [by_model]
 
@@ -103,7 +109,7 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
     """Make one search; return its round and what came of it."""
     ask, journal = context.ask, context.journal
     asked = ask.question.strip()
-    query = without_secrets(query)
+    query = await without_file_words(context, without_secrets(query))
     number = journal.begin_round(_TOOL, query, asked=asked if is_short(asked) else "")
     journal.status(Stage.SEARCHING, query)
     kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL
@@ -145,15 +151,16 @@ def _strong_first(context: Context, response: SearchResponse) -> SearchResponse:
     return replace(response, results=tuple(response.results[place] for place in places))
 
 
-async def answer_from(context: Context, found: Found | SearchError | None) -> None:
-    """Let the model answer from what was found, and end the turn."""
-    text, message_text = _asked(context, found), _message_text(context)
+async def answer_from(context: Context, found: Found | SearchError | None, files: InFiles | None = None) -> None:
+    """Let the model answer from what was found, in files too, and end the turn."""
+    text, message_text = with_files(context, files, _asked(context, found)), _message_text(context)
     try:
         message = await _said(context, text, message_text)
     except ModelError as error:
         if message_text.raw or not context.take_second(error):
             raise
-        text, message_text = _asked(context, found), _message_text(context)  # it may have less room
+        # It may have less room.
+        text, message_text = with_files(context, files, _asked(context, found)), _message_text(context)
         message = await _said(context, text, message_text)
     client = context.ask.client
     context.calls = client.called([call for call in message.tool_calls if call["name"] in client.names])

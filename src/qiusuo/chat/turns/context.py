@@ -42,6 +42,7 @@ from qiusuo.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from qiusuo.files import FileText
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pages import PageReader, RecentPages
 from qiusuo.plugins import Recognised
@@ -78,7 +79,7 @@ class Ask:
     ``query`` is what to search for where the reader says so; else it is the question as the conversation explains it.
     With ``research`` the question is looked into from several sides; ``earlier`` is one that broke off, to go on with.
     ``client`` has the tools of a program that runs them itself. ``model`` is the name of the one that is to answer this
-    message; None: that of the conversation.
+    message; None: that of the conversation. ``files`` are those of the conversation.
     """
 
     question: str
@@ -92,6 +93,7 @@ class Ask:
     earlier: TurnRecord | None = None
     client: ClientTools = field(default_factory=ClientTools)
     model: str | None = None
+    files: Sequence[FileText] = ()
 
 
 @dataclass(slots=True)
@@ -102,7 +104,8 @@ class Context:
     plug-ins. ``pages`` has the text of pages that were read, by source number. ``found`` is a search that was made
     before it was clear whose turn it is to search. ``query`` is what is searched for: the question, understood by what
     was said before where it ``leans`` on that. ``calls`` are those that the client is to make. ``failed`` is why the
-    first model could not answer, and what it is called, where the second has taken its place.
+    first model could not answer, and what it is called, where the second has taken its place. ``injected`` are the
+    tokens that passages of files take in the question.
     """
 
     ask: Ask
@@ -123,6 +126,7 @@ class Context:
     stopped: bool = False
     calls: list[ToolCall] = field(default_factory=list)
     failed: tuple[ModelError, str] | None = None
+    injected: int = 0
     sources: TurnSources = field(init=False)
 
     def __post_init__(self) -> None:
@@ -256,8 +260,9 @@ class Context:
         return min(room // 2, max(self._room - fixed, room // _LEAST_SHARE))
 
     def injection_budget(self, fixed: int) -> int:
-        """Return the tokens that search results may take in a question."""
-        return min(self.settings.injection_tokens, self.results_budget(fixed))
+        """Return the tokens that search results may take in a question, beside what passages of files take."""
+        whole = min(self.settings.injection_tokens, self.results_budget(fixed))
+        return max(whole - self.injected, whole // _LEAST_SHARE)
 
     @property
     def _room(self) -> int:

@@ -162,6 +162,23 @@ PAGES_LEFT: Final = {
     CHINESE: "（一次最多读 {most} 个网页，这些没有读：{urls}）",
     ENGLISH: "(At most {most} pages are read at once; these were not: {urls})",
 }
+NO_SUCH_FILE: Final = {
+    CHINESE: "对话中没有名为“{file}”的文件。",
+    ENGLISH: "There is no file called “{file}” in this conversation.",
+}
+NO_SUCH_PAGE: Final = {
+    CHINESE: "文件没有第 {page} 页，或该页没有文字。",
+    ENGLISH: "There is no page {page}, or it has no text.",
+}
+USE_FILES: Final = {
+    CHINESE: "（问题可能由这些文件回答：先用 search_files 查找，文件里没有再联网搜索。搜索词里不要写入文件的内容。）",
+    ENGLISH: "(These files may answer the question: look with search_files first, and search the web only for what they "
+    "do not have. Put nothing of a file into a web query.)",
+}
+NOT_GIVEN: Final = {
+    CHINESE: "没有读取：对话中有文件时，只读取搜索结果里的网址或用户写出的网址。",
+    ENGLISH: "Not read: with files in the conversation only addresses of search results, or written by the user, are read.",
+}
 LAST_TURN: Final = {
     CHINESE: "（搜索次数已到上限。请不要再调用工具，用已经得到的资料回答，资料不足就直说。）",
     ENGLISH: "(The limit of searches is reached. Call no more tools; answer with what you have, and say so if it does "

@@ -13,8 +13,12 @@ from qiusuo.urls import link_url
 from qiusuo.words import Fact, Language
 
 HEADING: Final = Fact("citations.references").text(Language.CHINESE)
-LINK: Final = re.compile(r'\[\[(\d{1,4})\]\]\((https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?: "(?:[^"\\\n]|\\.)*")?\)')
+LINK: Final = re.compile(
+    r'\[\[(\d{1,4})\]\]\((https?://[^()\s]*(?:\([^()\s]*\)[^()\s]*)*|#file-[\w-]+)(?: "(?:[^"\\\n]|\\.)*")?\)'
+)
 """A citation as we link it: its number and address."""
+# A passage of a file of the conversation: it leads to the card of the source, nowhere else.
+_IN_FILE: Final = re.compile(r"#file-[\w-]{1,80}", re.ASCII)
 _TITLE_CHARS = 200
 # Everything that could open a link, an image, code, emphasis, HTML, an entity or a table cell, or be taken for an
 # address by renderers that link bare ones.
@@ -26,7 +30,7 @@ class Reference:
     """A source as readers see it: its number, title, address and domain.
 
     ``snippet`` is what the search engine showed of it. ``link`` is the escaped address, None where it may not be
-    linked (only http and https may).
+    linked (only http and https may, and passages of files).
     """
 
     number: int
@@ -42,7 +46,7 @@ class Reference:
 
     @property
     def link(self) -> str | None:
-        return link_url(self.url)
+        return self.url if _IN_FILE.fullmatch(self.url) else link_url(self.url)
 
     def marker(self, tooltip: str = "") -> str:
         """Return the citation as Markdown: ``[[1]](https://...)``, or ``[1]`` where there is nothing to link to."""

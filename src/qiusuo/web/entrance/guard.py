@@ -5,6 +5,7 @@ Plain ASGI, one layer, so that it costs next to nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from http import HTTPMethod, HTTPStatus
 from typing import Final
@@ -12,6 +13,7 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qiusuo.files import MAX_BYTES
 from qiusuo.logs import request_id, valid_request_id
 from qiusuo.server_settings import ServerSettings, host_key, is_loopback
 from qiusuo.web.entrance.auth import HOST, is_sent_by_itself, token_of
@@ -45,6 +47,8 @@ _HEADERS: Final = (
     (b"referrer-policy", b"no-referrer"),
     (b"keep-alive", b"timeout=%d" % KEEP_ALIVE_SECONDS),
 )
+_FILES: Final = re.compile(r"/api/chat/sessions/[^/]{1,200}/files")
+"""Where files are added: larger than any other body."""
 _POLICY: Final = b"content-security-policy"
 _NOTHING: Final = (_POLICY, b"default-src 'none'; frame-ancestors 'none'")
 """For what is no page: shown as one all the same, it can do nothing."""
@@ -72,14 +76,17 @@ def _cross_site() -> Refusal:
     return Refusal(HTTPStatus.FORBIDDEN, Fact("web.cross_site"))
 
 
-def _largest(path: str) -> int:
-    return MAX_CONVERSATION_BYTES if path.startswith(OPENAI_PREFIX) else MAX_BODY_BYTES
+def _largest(scope: Scope) -> int:
+    if scope["method"] == "POST" and _FILES.fullmatch(scope["path"]):
+        return MAX_BYTES
+    return MAX_CONVERSATION_BYTES if scope["path"].startswith(OPENAI_PREFIX) else MAX_BODY_BYTES
 
 
 def _too_large(limit: int) -> Refusal:
+    file = limit == MAX_BYTES
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        Fact("web.body_too_large", limit=limit // 1024),
+        Fact("file.too_large", limit=limit // 1024**2) if file else Fact("web.body_too_large", limit=limit // 1024),
         # What is still on its way is not read.
         headers={"Connection": "close"},
     )
@@ -148,7 +155,7 @@ class Guard:
             await answer(scope, receive, send_marked)
             return
         # With a length the server itself sees to it that no more is sent.
-        limit = _largest(scope["path"])
+        limit = _largest(scope)
         inner = receive if b"content-length" in headers else _capped(receive, limit)
         if packed is not None:
             scope, inner = unpacked(scope, inner, limit, _too_large)
@@ -174,7 +181,7 @@ class Guard:
             return preflight
         await self._let_in(scope, headers, host)
         length = headers.get(b"content-length", b"0")
-        limit = _largest(scope["path"])
+        limit = _largest(scope)
         if not length.isdigit() or int(length) > limit:
             raise _too_large(limit)
         return None

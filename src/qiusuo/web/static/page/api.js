@@ -34,7 +34,7 @@ export function keepToken(token) {
 }
 
 /** @param {Record<string, string>} more */
-function headers(more) {
+export function headers(more) {
   const token = recall("sessionStorage", TOKEN);
   const all = { "Accept-Language": getLanguage(), ...more };
   return token ? { ...all, Authorization: `Bearer ${token}` } : all;
@@ -45,7 +45,7 @@ function headers(more) {
  * @param {RequestInit} options
  * @returns {Promise<Response>}
  */
-async function request(path, options) {
+export async function request(path, options) {
   let response;
   try {
     response = await fetch(path, { credentials: "omit", cache: "no-store", ...options });

@@ -7,6 +7,8 @@ import { t } from "./i18n.js";
 import { DOMPurify, MarkdownIt } from "./vendor.js";
 
 const WEB = /^https?:\/\/[^\s]/i;
+/** A passage of a file: its card shows it. */
+const IN_FILE = /^#file-[\w-]+$/;
 const CITATION = /^\[(\d+)\]$/;
 
 const TAGS = [
@@ -16,7 +18,7 @@ const TAGS = [
 const ALLOWED = {
   ALLOWED_TAGS: TAGS,
   ALLOWED_ATTR: ["href", "title", "class", "start"],
-  ALLOWED_URI_REGEXP: WEB,
+  ALLOWED_URI_REGEXP: new RegExp(`${WEB.source}|${IN_FILE.source}`, "i"),
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   RETURN_DOM_FRAGMENT: true,
@@ -51,7 +53,7 @@ export function readable(url) {
 /** @param {(code: string, language: string) => string} colour */
 function makeParser(colour) {
   const parser = new MarkdownIt({ html: false, linkify: true, breaks: false, highlight: colour });
-  parser.validateLink = (url) => isWeb(url);
+  parser.validateLink = (url) => isWeb(url) || IN_FILE.test(url);
   // A bare name such as readme.md is no address.
   parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   const { rules } = parser.renderer;
@@ -98,13 +100,13 @@ function keepKnownClasses(element) {
 
 /** @param {HTMLAnchorElement} link */
 function finishLink(link) {
-  if (!isWeb(link.getAttribute("href") ?? "")) {
+  const cited = CITATION.exec(link.textContent ?? "");
+  const address = link.getAttribute("href") ?? "";
+  if (!isWeb(address) && !(cited && IN_FILE.test(address))) {
     link.replaceWith(...link.childNodes);
     return;
   }
-  link.target = "_blank";
-  link.rel = "noopener noreferrer nofollow";
-  const cited = CITATION.exec(link.textContent ?? "");
+  if (isWeb(address)) Object.assign(link, { target: "_blank", rel: "noopener noreferrer nofollow" });
   if (!cited) {
     link.removeAttribute("title");
     return;

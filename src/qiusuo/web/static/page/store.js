@@ -31,6 +31,7 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {boolean} away the card with what is still to be set up was put away
  * @property {string} said for screen readers
  * @property {Toast[]} toasts
+ * @property {{Chips: () => any, list: import("./types.js").Chip[]} | null} files those of the conversation, and what shows them
  * @property {string} failed why the page could not start
  */
 
@@ -63,6 +64,7 @@ let state = {
   away: recall("localStorage", AWAY) === "yes",
   said: "",
   toasts: [],
+  files: null,
   failed: "",
 };
 

@@ -23,8 +23,18 @@
  * @property {string} createdAt
  * @property {string} updatedAt
  * @property {string | null} running the turn that is being answered
+ * @property {KeptFile[]} [files] those that were added to it, where it was fetched
  *
  * @typedef {SessionInfo & {turns: Turn[], earlier: number}} Session `earlier`: turns before these
+ *
+ * @typedef {object} KeptFile
+ * @property {string} id blank as long as the server does not have it
+ * @property {string} name
+ * @property {number} size
+ * @property {number} [pages]
+ * @property {"reading" | "ready" | "failed"} state
+ *
+ * @typedef {KeptFile & {key: number, page?: number, why?: string}} Chip
  *
  * @typedef {object} Kept
  * @property {boolean} more conversations follow those that were sent
@@ -231,6 +241,7 @@
  * @property {string} program how our command is typed on the server; blank for who does not run it
  * @property {string} version
  * @property {{maxQuestion: number}} limits
+ * @property {{atOnce: number, maxBytes: number} | null} [files] null: none may be added
  * @property {Settings} settings those of a new conversation
  * @property {Amounts & {questions: number}} [research] how much a research may take
  *

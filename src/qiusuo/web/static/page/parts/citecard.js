@@ -58,8 +58,10 @@ export function CitationCards({ root, turn }) {
     /** @param {MouseEvent} event */
     const click = (event) => {
       const link = linkOf(event);
+      /** It is in a file, and the card is all that there is to see. */
+      const here = link?.getAttribute("href")?.startsWith("#");
       // A finger cannot hover: the first touch shows the card, which has the link.
-      if (!link || /** @type {PointerEvent} */ (event).pointerType !== "touch") return;
+      if (!link || (/** @type {PointerEvent} */ (event).pointerType !== "touch" && !here)) return;
       event.preventDefault();
       held = link;
       enter(event);

@@ -7,6 +7,7 @@ import { focusQuestion } from "../sessions.js";
 import { toast, useStore } from "../store.js";
 import { send, stop } from "../turns.js";
 import { useLayoutEffect, useRef, useState } from "../vendor.js";
+import { FileButton, Files, filesRead } from "./attach.js";
 import { Icon, IconButton } from "./icons.js";
 import { limitsLine } from "./research.js";
 
@@ -58,7 +59,7 @@ export function Composer() {
     if (commands && !asIs) {
       return import("../later/slash.js").then(({ run }) => run(text, write)).catch(() => toast(t("cannotStart"), "error"));
     }
-    if (!question || tooLong || running) return;
+    if (!question || tooLong || running || !(await filesRead())) return;
     write("");
     setResearch(false);
     setOnce(null);
@@ -80,7 +81,9 @@ export function Composer() {
       ${tooLong && html`<p class="lost" role="alert">${t("tooLong", { max, count: length })}</p>`}
       ${research && html`<p class="research-limits" role="status">${limitsLine(limits)}</p>`}
       ${slash && commands && html`<${slash.Commands} text=${text} write=${write} field=${field.current} />`}
+      <${Files} />
       <div class="composer-box">
+        <${FileButton} />
         ${limits &&
         html`<button type="button" class="quiet research-toggle" aria-pressed=${research ? "true" : "false"} aria-label=${t("research")} title=${limitsLine(limits)} onClick=${() => setResearch(!research)}>
           <${Icon} name="layers" /><span>${t("research")}</span>

@@ -37,7 +37,7 @@ function Reference({ source }) {
       <span class="reference-number">[${source.number}]</span>
       <span class="reference-what">
         <${SourceLink} source=${source} />
-        <span class="reference-url" title=${source.url}>${readable(source.url)}</span>
+        ${!source.url.startsWith("#") && html`<span class="reference-url" title=${source.url}>${readable(source.url)}</span>`}
         ${source.domain && html`<span class="chip">${source.domain}</span>`}
       </span>
     </p>

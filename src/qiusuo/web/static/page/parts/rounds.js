@@ -65,6 +65,7 @@ const RoundRow = memo(
           </button>`}
           ${state === "running" && html`<${Elapsed} since=${round.since ?? Date.now()} />`}
           ${state !== "running" &&
+          round.kind !== "search_files" &&
           html`<button type="button" class="quiet why" aria-label=${t("why")} aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>
             <span class="why-words">${t("why")}</span><${Icon} name="info" />
           </button>`}
