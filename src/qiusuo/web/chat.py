@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -26,7 +26,6 @@ from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, Numbered
-from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
@@ -35,13 +34,13 @@ from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelNotConfigured, SearchError, SessionNotFound
 from qiusuo.models import SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
-from qiusuo.server_settings import is_loopback
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.entrance.auth import runs_the_server
-from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.language import language_headers, reader_language, wished_language
+from qiusuo.web.owners import Handler, answered, owner_of
+from qiusuo.web.portable import PortableRoutes
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact, Language
@@ -54,8 +53,6 @@ PAGE_LENGTH: Final = 50
 EVENT_STREAM: Final = "text/event-stream"
 _STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 EXAMPLES: Final = (Fact("example.first"), Fact("example.second"), Fact("example.third"), Fact("example.fourth"))
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class _Body(BaseModel):
@@ -110,7 +107,8 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
                 conversations.break_off()
                 await conversations.aclose()
 
-        routes = ChatRoutes(backend, conversations).routes()
+        portable = PortableRoutes(backend, conversations)
+        routes = [*portable.routes(), *ChatRoutes(backend, conversations).routes()]
         return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend
@@ -308,19 +306,6 @@ class ChatRoutes:
             raise InvalidQuery(Fact("web.unknown_engine", name=settings.engine))
 
 
-def answered(handler: Handler) -> Handler:
-    """Return the handler with its errors as JSON."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except SearchError as error:
-            language = reader_language(request.scope)
-            return json_answer(error.to_dict(language), status_of(error), headers_of(error), language=language)
-
-    return answer
-
-
 def event_stream(live: LiveTurn, wished: Language | None, after: int = -1) -> StreamingResponse:
     """Return the events of a turn as server-sent events; who hangs up stops nothing.
 
@@ -355,12 +340,6 @@ async def _server_sent(live: LiveTurn, after: int, language: Language) -> AsyncI
 
 def _event(number: int, data: dict[str, Any]) -> bytes:
     return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, data["type"].encode(), orjson.dumps(data))
-
-
-def owner_of(request: Request) -> str:
-    """Return whose conversations these are; on this machine, without tokens, there is one user."""
-    user = user_of(request) or NO_USER
-    return NO_USER if is_loopback(user) else user
 
 
 def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:

@@ -15,6 +15,7 @@ from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.older import without_own_numbers
+from qiusuo.chat.sessions.shares import Shares
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.models import SearchResponse
@@ -300,6 +301,8 @@ class SessionStore(Protocol):
     All methods raise SessionNotFound for unknown ids, and Unavailable when the database cannot be used.
     """
 
+    shares: Shares
+
     @property
     def limits(self) -> StoreLimits:
         """How much is kept."""
@@ -316,6 +319,9 @@ class SessionStore(Protocol):
         Raises:
             LimitReached: the owner has as many as are kept, and the oldest do not make room.
         """
+
+    async def adopt(self, about: SessionInfo, records: Sequence[TurnRecord], memory: Memory) -> SessionInfo:
+        """Begin a conversation that has turns already, as ``create`` does; it gets an id of its own."""
 
     async def get(self, owner: str, session: str) -> SessionInfo:
         """Return a conversation without its turns."""

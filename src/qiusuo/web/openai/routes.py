@@ -25,7 +25,6 @@ from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.turns.context import Ask
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
-from qiusuo.web.chat import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of
@@ -45,6 +44,7 @@ from qiusuo.web.openai.request import MODELS, CompletionBody, read_conversation
 from qiusuo.web.openai.responses import KeptItems, read_responses
 from qiusuo.web.openai.responses_shape import ResponsesAnswer
 from qiusuo.web.openai.shape import PING, Completion, model_shape, models_shape
+from qiusuo.web.owners import owner_of
 from qiusuo.web.route import json_answer, user_of
 from qiusuo.words import Fact
 

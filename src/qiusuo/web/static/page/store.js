@@ -30,6 +30,7 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {string} said for screen readers
  * @property {Toast[]} toasts
  * @property {string} failed why the page could not start
+ * @property {(() => string) | null} note what is said above an empty conversation
  */
 
 /** @returns {Settings} */
@@ -59,6 +60,7 @@ let state = {
   said: "",
   toasts: [],
   failed: "",
+  note: null,
 };
 
 /** @type {Set<() => void>} */

@@ -4,7 +4,7 @@ import { formatSeconds, listed, t } from "../i18n.js";
 import { send } from "../turns.js";
 import { Answer } from "./answer.js";
 import { CopyButton } from "./copy.js";
-import { Icon } from "./icons.js";
+import { Icon, MoreButton } from "./icons.js";
 import { NoticeView } from "./notice.js";
 import { Question } from "./question.js";
 import { Readings } from "./reading.js";
@@ -67,6 +67,7 @@ function Ending({ turn, last, busy }) {
       html`<button type="button" class="quiet" onClick=${() => void send(turn.question, turn.id, undefined, { research: turn.mode === "research" })}>
         <${Icon} name="retry" /><span>${t("retry")}</span>
       </button>`}
+      ${turn.answer && html`<${MoreButton} turn=${turn.id} label=${t("shareAnswer")} />`}
       <${Verdicts} turn=${turn} />
       <span class="usage">${usage(turn)}</span>
     </footer>
