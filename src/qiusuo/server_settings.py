@@ -73,6 +73,11 @@ class ServerSettings(BaseModel):
         description="Origins of web pages and desktop programs that may call the server from a browser, such as "
         "`https://app.example` or `app://obsidian.md`; `*` for any, where tokens are set.",
     )
+    sharing: bool = Field(
+        False,
+        description="Let people share a conversation, as it stands, by a link that opens without a token: `on` or "
+        "`off`. Off, no link can be made, and those that there are do not open.",
+    )
     log: Literal["text", "json"] = Field(
         "text", description="How `qiusuo serve` and `qiusuo mcp` log: lines of text, or one JSON object per line."
     )

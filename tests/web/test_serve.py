@@ -91,6 +91,7 @@ class TestProcess:
             serving("--access-log", SEARXNG_URL=upstream.url) as (process, url),
         ):
             assert get(f"{url}/search?q=secretquery&format=json").status_code == 200
+            assert get(f"{url}/share/secretlink").status_code == 404
             process.terminate()
             process.wait(10)
             assert process.stderr is not None
@@ -100,6 +101,8 @@ class TestProcess:
             r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ INFO uvicorn.access \[[0-9a-f]{16}\] 127.0.0.1:\d+ - ", line
         )
         assert "secretquery" not in log
+        assert "GET /share/…" in log
+        assert "secretlink" not in log
 
     def test_tokens_from_the_environment(self) -> None:
         with serving("--host", EVERYWHERE, QIUSUO_TOKENS="alice:tok-0123456789abcdef") as (_, url):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -36,9 +36,9 @@ from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.chat_files import FileRoutes
-from qiusuo.web.chat_requests import count_in, owner_of
-from qiusuo.web.errors import headers_of, status_of
+from qiusuo.web.chat_requests import Handler, answered, count_in, owner_of
 from qiusuo.web.language import reader_language, wished_language
+from qiusuo.web.portable import PortableRoutes
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.web.turn_stream import event_stream
@@ -47,8 +47,6 @@ from qiusuo.words import Fact, Language
 PAGE_LENGTH: Final = 50
 """Turns or conversations in one answer, where a request does not say how many."""
 EXAMPLES: Final = (Fact("example.first"), Fact("example.second"), Fact("example.third"), Fact("example.fourth"))
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class _Body(BaseModel):
@@ -109,7 +107,8 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
                 conversations.break_off()
                 await conversations.aclose()
 
-        routes = ChatRoutes(backend, conversations).routes()
+        portable = PortableRoutes(backend, conversations)
+        routes = [*portable.routes(), *ChatRoutes(backend, conversations).routes()]
         return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend
@@ -336,19 +335,6 @@ class ChatRoutes:
         known = self.conversations.chat.book.names
         if name is not None and name not in known:
             raise InvalidQuery(Fact("web.unknown_model", name=name[:60], known=known[1:] or "—"))
-
-
-def answered(handler: Handler) -> Handler:
-    """Return the handler with its errors as JSON."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except SearchError as error:
-            language = reader_language(request.scope)
-            return json_answer(error.to_dict(language), status_of(error), headers_of(error), language=language)
-
-    return answer
 
 
 def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:

@@ -23,8 +23,7 @@ from qiusuo.usage.sheets import SHEETS, sheet
 from qiusuo.usage.store import UsageStore
 from qiusuo.web.api import engine_shape
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.chat import answered
-from qiusuo.web.chat_requests import owner_of
+from qiusuo.web.chat_requests import answered, owner_of
 from qiusuo.web.document import documented
 from qiusuo.web.entrance.auth import runs_the_server
 from qiusuo.web.errors import Refusal

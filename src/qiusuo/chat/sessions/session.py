@@ -16,6 +16,7 @@ from qiusuo.chat.sessions.file_store import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
 from qiusuo.chat.sessions.searches import SessionCache
+from qiusuo.chat.sessions.shares import Shares
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.words import Fact, Language
@@ -251,6 +252,8 @@ class SessionStore(Protocol):
     All methods raise SessionNotFound for unknown ids, and Unavailable when the database cannot be used.
     """
 
+    shares: Shares
+
     @property
     def limits(self) -> StoreLimits:
         """How much is kept."""
@@ -271,6 +274,9 @@ class SessionStore(Protocol):
         Raises:
             LimitReached: the owner has as many as are kept, and the oldest do not make room.
         """
+
+    async def adopt(self, about: SessionInfo, records: Sequence[TurnRecord], memory: Memory) -> SessionInfo:
+        """Begin a conversation that has turns already, as ``create`` does; it gets an id of its own."""
 
     async def get(self, owner: str, session: str) -> SessionInfo:
         """Return a conversation without its turns."""

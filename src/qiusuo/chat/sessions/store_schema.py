@@ -111,6 +111,23 @@ files: Final = Table(
     Column("parts", JSON, nullable=False),
 )
 
+# What was shared by a link, as it was then; the link's secret itself is not here. Of no version of its own: servers
+# that do not know the table leave it alone, and what they delete takes it along.
+shares: Final = Table(
+    "qiusuo_shares",
+    metadata,
+    Column("id", String(MAX_ID), primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("owner", String(MAX_ID), nullable=False),
+    Column("session_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("snapshot", JSON, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("ends_at", Double),
+    Index("qiusuo_shares_of_owner", "owner"),
+    Index("qiusuo_shares_of_session", "session_id"),
+)
+
 
 def create_tables(connection: Connection) -> None:
     """Create what is missing, and bring tables of an older version up to date.

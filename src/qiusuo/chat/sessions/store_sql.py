@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, delete, func, or_, select, update
+from sqlalchemy import Connection, Insert, Row, Select, delete, func, or_, select, update
 
 from qiusuo.chat.events import TurnRecord, TurnState
 from qiusuo.chat.sessions import store_turns
@@ -30,10 +30,12 @@ from qiusuo.chat.sessions.session import (
     new_id,
     title_of,
 )
+from qiusuo.chat.sessions.shares import Shares
 from qiusuo.chat.sessions.store_claims import SIGN_OF_LIFE, Claims
 from qiusuo.chat.sessions.store_database import Database
 from qiusuo.chat.sessions.store_files import SqlFiles
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
+from qiusuo.chat.sessions.store_shares import SqlShares
 from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
 from qiusuo.text import truncate
 from qiusuo.words import Fact
@@ -59,6 +61,7 @@ class SqlSessionStore:
         self._clock = clock
         self.files = SqlFiles(database, limits, self._moment)
         self._claims = Claims(database, presence, clock)
+        self.shares: Shares = SqlShares(database, clock)
 
     async def start(self) -> None:
         await self._claims.start()
@@ -74,18 +77,27 @@ class SqlSessionStore:
 
         def work(connection: Connection) -> SessionInfo:
             removed = self._make_room(connection, owner)
-            connection.execute(
-                sessions.insert().values(
-                    id=info.id,
-                    owner=owner,
-                    title=info.title,
-                    title_words=info.title.casefold(),
-                    settings=info.settings.to_dict(),
-                    memory=Memory().to_dict(),
-                    created_at=moment,
-                    updated_at=moment,
-                )
-            )
+            connection.execute(_row_of(info, Memory()))
+            return replace(info, removed=removed)
+
+        return await self.database.run(work, write=True)
+
+    async def adopt(self, about: SessionInfo, records: Sequence[TurnRecord], memory: Memory) -> SessionInfo:
+        _check_owner(about.owner)
+        if len(records) > self.limits.turns:
+            raise LimitReached(Fact("session.full", count=self.limits.turns))
+        moment = self._moment()
+        title = _title(about.title or title_of(records[0].question))
+        info = replace(about, id=new_id(), title=title, created_at=about.created_at or moment, updated_at=moment)
+        rows = [
+            {"session_id": info.id, "id": record.id, "position": position, **store_turns.columns(record)}
+            for position, record in enumerate(records)
+        ]
+
+        def work(connection: Connection) -> SessionInfo:
+            removed = self._make_room(connection, info.owner)
+            connection.execute(_row_of(info, memory))
+            connection.execute(turns.insert(), rows)
             return replace(info, removed=removed)
 
         return await self.database.run(work, write=True)
@@ -313,6 +325,19 @@ class SqlSessionStore:
 
     def _moment(self, later: float = 0.0) -> str:
         return datetime.fromtimestamp(self._clock() + later, UTC).isoformat(timespec="milliseconds")
+
+
+def _row_of(info: SessionInfo, memory: Memory) -> Insert:
+    return sessions.insert().values(
+        id=info.id,
+        owner=info.owner,
+        title=info.title,
+        title_words=info.title.casefold(),
+        settings=info.settings.to_dict(),
+        memory=memory.to_dict(),
+        created_at=info.created_at,
+        updated_at=info.updated_at,
+    )
 
 
 def _find(connection: Connection, owner: str, session: str, *, lock: bool = False, memory: bool = False) -> Row[Any]:

@@ -79,17 +79,23 @@ class Door:
             return user
         if not token:  # nothing was guessed
             raise unauthorized()
-        raise await self._refusal(address_of(scope))
+        address = address_of(scope)
+        self._log.wrong(address)
+        raise await self._refusal(address, unauthorized(), count=True)
 
-    async def _refusal(self, address: str) -> Refusal:
+    async def guessed(self, scope: Scope, answer: Refusal) -> Refusal:
+        """Return what somebody is told who opens a link that is not there: after many of them late, or nothing more."""
+        return await self._refusal(address_of(scope), answer)
+
+    async def _refusal(self, address: str, answer: Refusal, *, count: bool = False) -> Refusal:
         caller = self._caller(address)
         caller.wrong += 1
-        self._log.wrong(address)
         over = caller.wrong > MOST
-        self._metrics.wrong_token(limited=over)
+        if count:
+            self._metrics.wrong_token(limited=over)
         left = max(round(caller.since + WINDOW_SECONDS - self._clock()), 1)
         if caller.wrong <= AT_ONCE:
-            return unauthorized()
+            return answer
         if self._waiting >= WAITING:
             return _too_many(left, hang_up=True)
         self._waiting += 1
@@ -97,7 +103,7 @@ class Door:
             await self._sleep(LATE_SECONDS)
         finally:
             self._waiting -= 1
-        return _too_many(left) if over else unauthorized()
+        return _too_many(left) if over else answer
 
     def _caller(self, address: str) -> _Caller:
         now = self._clock()

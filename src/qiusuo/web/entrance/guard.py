@@ -20,7 +20,7 @@ from qiusuo.web.entrance.auth import HOST, is_sent_by_itself, token_of
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
 from qiusuo.web.entrance.packed import coding_of, unpacked
-from qiusuo.web.entrance.sites import OtherSites, opens_page
+from qiusuo.web.entrance.sites import OtherSites, asks_page, opens_page
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
@@ -30,6 +30,9 @@ from qiusuo.words import Fact
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
 """For OpenAI's endpoints: their clients send the whole conversation each time."""
+MAX_IMPORT_BYTES: Final = 16 * 1024 * 1024
+IMPORT_PATH: Final = "/api/chat/import"
+"""Takes a whole conversation with all its sources."""
 OPEN_PATHS: Final = frozenset({"/healthz", "/livez", "/readyz"})
 """Need no token. Nor do pages to be read: the one that asks for the token must be there first."""
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
@@ -77,9 +80,12 @@ def _cross_site() -> Refusal:
 
 
 def _largest(scope: Scope) -> int:
-    if scope["method"] == "POST" and _FILES.fullmatch(scope["path"]):
+    path = scope["path"]
+    if scope["method"] == "POST" and _FILES.fullmatch(path):
         return MAX_BYTES
-    return MAX_CONVERSATION_BYTES if scope["path"].startswith(OPENAI_PREFIX) else MAX_BODY_BYTES
+    if path == IMPORT_PATH:
+        return MAX_IMPORT_BYTES
+    return MAX_CONVERSATION_BYTES if path.startswith(OPENAI_PREFIX) else MAX_BODY_BYTES
 
 
 def _too_large(limit: int) -> Refusal:
@@ -193,6 +199,9 @@ class Guard:
             Refusal: nobody who may.
         """
         harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
+        if scope["path"] == "/" and asks_page(scope):
+            # To ask costs something, so the page does it at once only where the reader came with the question.
+            scope.setdefault("state", {})["own_wish"] = not self._sites.is_foreign(scope, host, headers)
         if self._door is None:
             # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
             self._refuse_forged(scope, headers, host, harmless=harmless)

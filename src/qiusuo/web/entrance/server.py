@@ -18,6 +18,8 @@ from qiusuo.web.entrance.guard import KEEP_ALIVE_SECONDS
 
 logger = logging.getLogger(__name__)
 
+_SHARED = "/share/"
+
 # Searches end by themselves after SEARCH_TIMEOUT; longer than this nobody waits for a server to stop.
 SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
@@ -77,11 +79,16 @@ class Server(uvicorn.Server):
 
 
 def _without_query(record: logging.LogRecord) -> bool:
-    """Take out of a line of the access log what people search for."""
+    """Take out of a line of the access log what people search for, and what opens a shared conversation."""
     if isinstance(record.args, tuple):
-        cut = (each.partition("?")[0] if isinstance(each, str) else each for each in record.args)
-        record.args = tuple(cut)
+        record.args = tuple(
+            _without_secret(each.partition("?")[0]) if isinstance(each, str) else each for each in record.args
+        )
     return True
+
+
+def _without_secret(path: str) -> str:
+    return _SHARED + "…" if path.startswith(_SHARED) else path
 
 
 def _room_for_connections() -> int:

@@ -16,8 +16,8 @@ from starlette.types import Scope
 
 from qiusuo.server_settings import host_key
 
-OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?|/settings|/board|/usage")
-"""Show the same to everybody: they tell nothing of anybody, and cost nothing."""
+OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?|/settings|/board|/usage|/opensearch\.xml|/share/[\w-]+")
+"""Show the same to everybody: they tell nothing of anybody but what was shared by a link, and cost nothing."""
 SEARCHING_PATHS: Final = frozenset({"/", "/search"})
 """Search by mere GET, where the address has a query."""
 
@@ -30,11 +30,20 @@ Headers = Mapping[bytes, bytes]
 
 
 def opens_page(scope: Scope) -> bool:
-    """Tell whether a request only reads a page of ours; with a query the root passes it on to the search."""
+    """Tell whether a request only reads a page of ours; a program's query is passed on to the search."""
     if scope["method"] not in {"GET", "HEAD"} or OPEN_PAGES.fullmatch(scope["path"]) is None:
         return False
     query = scope["query_string"].decode("latin-1")
-    return not (query and any(name == "q" for name, _ in parse_qsl(query)))
+    return not (query and any(name == "q" for name, _ in parse_qsl(query))) or asks_page(scope)
+
+
+def asks_page(scope: Scope) -> bool:
+    """Tell whether somebody brings a question to the chat page; programs name a format, or want no page."""
+    if scope["method"] not in {"GET", "HEAD"} or scope["path"] != "/":
+        return False
+    given = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept")
+    return bool(given.get("q")) and "format" not in given and b"text/html" in accepted.lower()
 
 
 class OtherSites:

@@ -41,6 +41,9 @@ ALSO: Final = {"usage": "board"}
 _PARTS: Final = frozenset({KINDS[".js"], KINDS[".css"]})
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 _ASK_AGAIN: Final = "no-cache"
+_NOT_KEPT: Final = "no-store"
+_OWN_WISH: Final = b' data-asks="own"'
+"""What the page with a question in its address is marked with where the reader brought that question."""
 # Have no imports of their own to wait for, or are no code.
 _NOT_PRELOADED: Final = frozenset({"early.js", "main.js", "types.js"})
 # Comments that stand on lines of their own; the lines stay, so that browsers name the right ones.
@@ -78,12 +81,14 @@ class StaticFile:
 class PageFiles:
     """All files of the pages; ``root`` is the address under which they are.
 
-    ``index`` is the chat page, ``others`` are those beside it, by the room that each one's modules are in.
+    ``index`` is the chat page, ``asking`` the same with leave to ask at once what its address says; ``others`` are
+    those beside it, by the room that each one's modules are in.
     """
 
     root: str
     files: dict[str, StaticFile]
     index: StaticFile
+    asking: StaticFile
     others: dict[str, StaticFile]
 
 
@@ -104,10 +109,12 @@ def page_files() -> PageFiles:
     modules = [name for name in found if name.endswith(".js") and Path(name).name not in _NOT_PRELOADED]
     own = [name for name in modules if name.partition("/")[0] not in ROOMS]
     beside = {room: [name for name in modules if name.startswith(f"{room}/")] for room in ROOMS}
+    index = _markup("index.html", root, own)
     return PageFiles(
         root,
         {name: StaticFile.of(body, KINDS[Path(name).suffix]) for name, body in found.items()},
-        _markup("index.html", root, own),
+        index,
+        StaticFile.of(index.body.replace(b"<html", b"<html" + _OWN_WISH, 1), index.kind),
         {
             room: _markup(f"{room}.html", root, names)
             for room, names in beside.items()
@@ -133,6 +140,14 @@ def _without_comments(body: bytes) -> bytes:
 async def chat_page(request: Request) -> Response:
     """Return the page."""
     return page_files().index.answer(request)
+
+
+async def asked_page(request: Request, *, own_wish: bool) -> Response:
+    """Return the page for an address with a question; it asks at once only where that is the reader's own wish."""
+    pages = page_files()
+    answer = (pages.asking if own_wish else pages.index).answer(request, keep=_NOT_KEPT)
+    answer.headers["Vary"] = "Accept-Encoding, Accept, Sec-Fetch-Site"
+    return answer
 
 
 async def page_file(request: Request) -> Response:

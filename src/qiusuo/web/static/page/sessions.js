@@ -50,8 +50,9 @@ export async function start() {
     return;
   }
   void loadHealth();
+  if (new URLSearchParams(location.search).get("q")) return (await import("./later/asked.js")).takeQuestion();
   const { current } = getState();
-  if (current && current.id === addressed()) await load(current.id).catch(() => {});
+  if (current && current.id === addressed().id) await load(current.id).catch(() => {});
   else await openFromAddress();
 }
 
@@ -112,19 +113,27 @@ export function watchOtherTabs() {
   window.addEventListener("hashchange", () => void openFromAddress());
 }
 
-/** @returns {string} the conversation that the address names */
+/** @returns {{id: string, turn: string}} the conversation that the address names, and perhaps an answer in it */
 function addressed() {
-  return /^#\/s\/([\w-]+)$/.exec(location.hash)?.[1] ?? "";
+  const [, id = "", turn = ""] = /^#\/s\/([\w-]+)(?:\/([\w-]+))?$/.exec(location.hash) ?? [];
+  return { id, turn };
+}
+
+/** @param {string} turn */
+async function goTo(turn) {
+  if (turn) await (await import("./later/link.js")).showTurn(turn);
 }
 
 async function openFromAddress() {
-  const id = addressed();
+  const { id, turn } = addressed();
+  if (id && id === target) return goTo(turn);
   if (id === target) return;
   if (!id) return newChat();
   leave(id);
   change({ current: null, loading: true, turns: [], earlier: 0, drawer: false });
   opened = open(id);
   await opened;
+  if (target === id) await goTo(turn);
 }
 
 /** @param {string} id */
@@ -147,7 +156,7 @@ function leave(id) {
   place++;
   changes++;
   target = id;
-  change({ saving: false, fetching: false });
+  change({ saving: false, fetching: false, note: null });
 }
 
 /** The conversation that is shown was deleted elsewhere. */
@@ -254,6 +263,8 @@ export async function ensureSession() {
   await saved;
   if (mine !== place) return null;
   const session = getState().current ?? (await createSession());
+  // What comes now is what a reload shall show.
+  if (mine === place && addressed().turn) history.replaceState(null, "", `#/s/${session.id}`);
   return mine === place ? session : null;
 }
 

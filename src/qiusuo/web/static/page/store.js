@@ -33,6 +33,7 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {Toast[]} toasts
  * @property {{Chips: () => any, list: import("./types.js").Chip[]} | null} files those of the conversation, and what shows them
  * @property {string} failed why the page could not start
+ * @property {(() => string) | null} note what is said above an empty conversation
  */
 
 /** @returns {Settings} */
@@ -66,6 +67,7 @@ let state = {
   toasts: [],
   files: null,
   failed: "",
+  note: null,
 };
 
 /** @type {Set<() => void>} */

@@ -65,6 +65,10 @@ export function Conversation() {
       scroller.removeEventListener("scroll", scrolled);
     };
   }, []);
+  useEffect(() => {
+    // Only now there is something to print.
+    if (filled.current) void import("../later/style.js").then(({ loadStyle }) => loadStyle("print.css"));
+  }, [turns.length > 0]);
   const before = useRef({ current, earlier, below: 0 });
   if (box.current && current === before.current.current && earlier < before.current.earlier) {
     before.current.below = box.current.scrollHeight - box.current.scrollTop;

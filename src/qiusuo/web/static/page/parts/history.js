@@ -5,7 +5,7 @@ import { t } from "../i18n.js";
 import { moreHistory, remove, rename, searchHistory } from "../sessions.js";
 import { change, getState, useStore } from "../store.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
-import { Icon, IconButton } from "./icons.js";
+import { Icon, IconButton, MoreButton } from "./icons.js";
 
 /** @import { SessionInfo } from "../types.js" */
 
@@ -23,7 +23,7 @@ export function History() {
   const shown = sessions.filter((session) => session.title || session.id === current);
   return html`
     <nav class="history" aria-labelledby="history-title">
-      <h2 id="history-title">${t("history")}</h2>
+      <div class="history-head"><h2 id="history-title">${t("history")}</h2><${MoreButton} label=${t("shareAll")} /></div>
       <${Find} />
       <${Fullness} kept=${kept} />
       ${shown.length === 0 && html`<p class="hint">${query ? t("noHits") : t("noHistory")}</p>`}
@@ -103,6 +103,7 @@ function Entry({ session, current, running }) {
         : html`
             <span class="entry-buttons">
               ${choice("rename", "edit")} ${choice("remove", "trash")}
+              <${MoreButton} session=${session.id} label=${`${t("share")}: ${title}`} title=${t("share")} />
             </span>
           `}
     </li>

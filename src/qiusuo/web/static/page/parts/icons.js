@@ -24,6 +24,7 @@ const PATHS = {
   gear: "M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4",
   layers: "M4 6h16M4 11h9M4 16h6M16 12a4 4 0 1 0 0 8 4 4 0 0 0 0-8M19 19l2.5 2.5",
   find: "M11 5a6 6 0 1 0 0 12 6 6 0 0 0 0-12M20 20l-4.5-4.5",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
   info: "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16M12 11v5M12 8h.01",
 };
 
@@ -34,6 +35,16 @@ const PATHS = {
  */
 export function IconButton({ icon, label, ...rest }) {
   return html`<button type="button" class="quiet" aria-label=${label} title=${label} ...${rest}><${Icon} name=${icon} /></button>`;
+}
+
+/**
+ * Opens what can be done with a conversation, an answer of it, or all of them; loaded when somebody asks for it.
+ *
+ * @param {{label: string, session?: string, turn?: string} & Record<string, unknown>} props
+ */
+export function MoreButton({ label, session, turn, ...rest }) {
+  const open = async () => (await import("../later/menu.js")).openMenu({ session, turn });
+  return html`<${IconButton} icon="more" label=${label} onClick=${open} ...${rest} />`;
 }
 
 /** @param {{name: string}} props */

@@ -6,7 +6,7 @@ import { useStore } from "../store.js";
 import { send } from "../turns.js";
 import { Answer } from "./answer.js";
 import { CopyButton } from "./copy.js";
-import { Icon } from "./icons.js";
+import { Icon, MoreButton } from "./icons.js";
 import { NoticeView } from "./notice.js";
 import { Question } from "./question.js";
 import { Readings } from "./reading.js";
@@ -71,6 +71,7 @@ function Ending({ turn, last, busy }) {
         <${Icon} name="retry" /><span>${t("retry")}</span>
       </button>`}
       ${open && several && choice && html`<${choice.AgainWith} turn=${turn} />`}
+      ${turn.answer && html`<${MoreButton} turn=${turn.id} label=${t("shareAnswer")} />`}
       <${Verdicts} turn=${turn} />
       <span class="usage">${usage(turn)}</span>
     </footer>

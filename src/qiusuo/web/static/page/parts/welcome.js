@@ -17,6 +17,7 @@ export function Welcome() {
   const settings = useStore((state) => state.settings);
   const findings = useStore((state) => state.findings);
   const failed = useStore((state) => state.failed);
+  const note = useStore((state) => state.note);
   if (failed === NO_CHAT) {
     return html`<div class="welcome">
       <h2>${t("noChat")}</h2>
@@ -34,6 +35,7 @@ export function Welcome() {
   const examples = config.examples?.[getLanguage()] ?? [];
   return html`
     <div class="welcome">
+      ${note && html`<p class="notice" role="status">${note()}</p>`}
       <h2>${t("welcome")}</h2>
       ${settings.switch === "off" && config.search.available
         ? html`<p>
