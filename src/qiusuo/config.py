@@ -69,7 +69,6 @@ class EngineSettings(BaseModel):
     store_results: Literal["shared", "memory", "never"] | None = Field(
         None, description="Where results may be kept: any cache, this process only, or nowhere."
     )
-
     price: PriceText | None = Field(None, description="What one search costs, for the board: `0.005` or `0.036 CNY`.")
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
@@ -195,9 +194,7 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
     )
     cache_size: int = Field(2000, ge=1, le=1_000_000, description="Entries of the cache in memory.")
     sort_words: bool = Field(False, description="Treat queries with the same words in another order as the same.")
-    merge_engines: int = Field(
-        3, ge=2, le=20, description="How many engines a merged search asks, unless it names them."
-    )
+    merge_engines: int = Field(3, ge=2, le=20, description="How many engines a merged search asks, if it names none.")
     regulation_sites: NameList = Field(REGULATION_SITES, description="Sites preferred by regulation searches.")
     case_sites: NameList = Field(CASE_SITES, description="Sites preferred by case searches.")
     regulation_keyword: str = Field("法律法规", description="Added to regulation queries that name no kind of law.")

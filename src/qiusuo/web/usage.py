@@ -25,7 +25,6 @@ from qiusuo.web.api import engine_shape
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.chat_requests import answered, owner_of
 from qiusuo.web.document import documented
-from qiusuo.web.entrance.auth import runs_the_server
 from qiusuo.web.errors import Refusal
 from qiusuo.web.language import reader_language
 from qiusuo.web.route import json_answer
@@ -147,7 +146,7 @@ class UsageRoutes:
         return await self._report(request, owner_of(request))
 
     async def _all(self, request: Request) -> dict[str, Any]:
-        if not runs_the_server(request.scope, self.backend.settings.operators or ()):
+        if not self.backend.is_run_by(request.scope):
             raise Refusal(HTTPStatus.FORBIDDEN, Fact("usage.for_operators"))
         return await self._report(request, None)
 
