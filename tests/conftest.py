@@ -23,6 +23,9 @@ from tests.support.sharing_out import FileScheduling, longest_first
 
 __all__ = ["browser", "postgres"]  # fixtures: one browser, one PostgreSQL for the whole run
 
+# What is loaded while tests are collected stays; to look for garbage in it again and again takes a second of them.
+gc.disable()
+
 # Where it is set, every program that a test starts would compile all that it imports anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -49,9 +52,9 @@ _SMALL = {"/bin/sh", "mount", "umount"}
 _LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling:
-    """Hand out whole files; only a run with several processes asks."""
-    return FileScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    """Hand out whole files where groups are kept together, as ``make`` asks for."""
+    return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,6 +76,7 @@ def pytest_collection_finish() -> None:
     """Take what all tests have loaded out of the search for garbage: it stays, and there is much of it."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 class ProgramStarted(AssertionError):
