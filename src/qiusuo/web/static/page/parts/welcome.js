@@ -40,7 +40,7 @@ export function Welcome() {
             <button type="button" class="inline" onClick=${turnSearchOn}>
               ${t("turnOn")}
             </button>${" "}
-            <button type="button" class="inline" onClick=${() => searchAlways(true)}>${t("searchAlways")}</button>
+            <button type="button" class="inline" onClick=${always}>${t("searchAlways")}</button>
           </p>`
         : html`<p>${t("welcomeAbout")}</p>`}
       ${examples.length > 0 &&
@@ -55,6 +55,11 @@ export function Welcome() {
       <${Setup} findings=${findings} config=${config} />
     </div>
   `;
+}
+
+function always() {
+  searchAlways(true);
+  return turnSearchOn();
 }
 
 function turnSearchOn() {
