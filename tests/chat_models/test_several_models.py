@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import ModelTaken, TurnState
+from qiusuo.chat.events import ModelTaken, Notice, TurnState
 from qiusuo.chat.models.book import ModelBook
 from qiusuo.chat.models.vendors import settings_of
 from qiusuo.chat.sessions.session import ChatSettings
@@ -67,6 +67,15 @@ class TestChoosing:
             assert (await world.ask("What is tea?", ChatSettings(model="cheap"))).text == "From the other."
             kinds = {one["name"]: one["kind"] for one in world.chat.book.to_list()}
         assert kinds == {"": "remote", "wrong": "unusable", "cheap": "remote"}
+
+    async def test_what_to_mend_is_said_of_its_own_table(self) -> None:
+        with ScriptedModel(Reply.error(401, "no", code="invalid_api_key")) as refusing:
+            models = {"keyless": {"model": "deepseek:deepseek-chat"}, "cheap": table(refusing)}
+            async with ChatWorld(models=models) as world:
+                [keyless] = (await world.ask("What is tea?", ChatSettings(model="keyless"))).of(Notice)
+                [refused] = (await world.ask("What is tea?", ChatSettings(model="cheap"))).of(Notice)
+        assert keyless.fix == "Set DEEPSEEK_API_KEY, or api_key under [models.keyless]."
+        assert refused.fix == "Check api_key under [models.cheap]."
 
     async def test_the_name_is_kept_with_the_conversation(self) -> None:
         settings = PLAIN.changed({"model": "cheap"})

@@ -113,7 +113,7 @@ class TestModel:
         assert levels == {"model.none": Level.NOTE, "model.others": Level.OK, "model.not_set_up": Level.WARNING}
         assert "good (OpenAI-compatible · x)" in by_code["model.others"].wording().what
         assert "keyless (deepseek:deepseek-chat)" in wrong.what
-        assert "DEEPSEEK_API_KEY" in wrong.fix
+        assert wrong.fix == "Set DEEPSEEK_API_KEY, or api_key under [models.keyless]."
 
     async def test_a_missing_package(self) -> None:
         found = await diagnose(model="bedrock:x")

@@ -140,7 +140,7 @@ def test_commands_by_the_keyboard_alone(chromium: Browser, other: ScriptedModel,
 
 def test_whether_new_conversations_search_is_remembered(chromium: Browser) -> None:
     with PageWorld() as world, screen(chromium, world) as page:
-        always = page.page.get_by_label("新对话总是联网搜索")
+        always = page.page.get_by_label("以后的对话总是联网搜索")
         expect(page.switch).to_have_attribute("aria-checked", "false")
         page.turn_search_on()
         page.page.goto(world.url)  # the last choice
@@ -149,9 +149,10 @@ def test_whether_new_conversations_search_is_remembered(chromium: Browser) -> No
         expect(page.switch).to_have_attribute("aria-checked", "false")
         page.page.get_by_role("button", name="新对话").click()
         expect(page.switch).to_have_attribute("aria-checked", "false")
-        page(".welcome").get_by_role("button", name="新对话总是联网搜索").click()
+        page(".welcome").get_by_role("button", name="以后的对话总是联网搜索").click()
         expect(always).to_be_checked()
         expect(page.switch).to_have_attribute("aria-checked", "true")
+        expect(page.switch).to_have_attribute("aria-busy", "false")
         page.switch.click()  # this conversation alone
         expect(page.switch).to_have_attribute("aria-checked", "false")
         expect(page.switch).to_have_attribute("aria-busy", "false")

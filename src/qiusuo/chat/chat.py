@@ -19,7 +19,7 @@ from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
-from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.models.vendors import EXTRACTIVE, point_to_table
 from qiusuo.chat.observe import Answered, AnswerObserver
 from qiusuo.chat.questions import is_task, question_in
 from qiusuo.chat.research.turn import research_turn
@@ -277,6 +277,7 @@ class Chat:
             agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.turns.agent_turn")
             await agent.agent_turn(context)
         except ModelError as error:
+            point_to_table(error, context.hand.name)
             logger.warning("the model failed: %s", error)
             journal.notice(model_notice(error, context.model.info.label, context.failed))
             journal.finish(Done(TurnState.FAILED, journal.record.answer, finish="error"))

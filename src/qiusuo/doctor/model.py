@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from qiusuo.chat.models.room import asked_room, may_be_asked
-from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready, settings_of
+from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, point_to_table, ready, settings_of
 from qiusuo.commands import at_hand
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
@@ -41,6 +41,7 @@ def _check_others(context: Examination) -> list[Finding]:
         try:
             choice = ready(choose(settings_of(context.settings, name)))
         except ModelNotConfigured as error:
+            point_to_table(error, name)
             found.append(_not_set_up(f"{name} ({other.model})", error, Level.WARNING))
         else:
             good.append(f"{name} ({choice.label})")

@@ -11,7 +11,7 @@ from typing import Final
 
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model, UnusableModel
-from qiusuo.chat.models.vendors import settings_of
+from qiusuo.chat.models.vendors import point_to_table, settings_of
 from qiusuo.config import Settings
 from qiusuo.errors import ModelNotConfigured
 
@@ -80,7 +80,7 @@ class ModelBook:
             return None
         settings = settings_of(self.settings, name)
         if name not in self._opened:
-            self._opened[name] = usable_model(settings)
+            self._opened[name] = usable_model(settings, name=name)
         return self._given(name, self._opened[name], settings)
 
     def chosen(self, name: str | None) -> AtHand:
@@ -130,10 +130,11 @@ class ModelBook:
                 await model.aclose()
 
 
-def usable_model(settings: Settings, *, level: int = logging.INFO) -> Model:
+def usable_model(settings: Settings, *, name: str = FIRST, level: int = logging.INFO) -> Model:
     """Return the model of the settings; one that is set wrongly keeps nothing else from working, and is logged."""
     try:
         return open_model(settings)
     except ModelNotConfigured as error:
+        point_to_table(error, name)
         logger.log(level, "the model cannot be used: %s", error)
         return UnusableModel(error, settings.model or "")

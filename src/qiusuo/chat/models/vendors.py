@@ -15,13 +15,19 @@ from urllib.parse import urlsplit
 
 from qiusuo.commands import install_command
 from qiusuo.config import Settings
-from qiusuo.errors import ModelNotConfigured
+from qiusuo.errors import ModelError, ModelNotConfigured
 from qiusuo.words import Fact
 
 EXTRACTIVE: Final = "extractive"
 LOCAL: Final = "local"
 DEFAULT_CONTEXT: Final = 8192
 _GGUF: Final = b"GGUF"
+# What to look at in a model's table, where the remedy of a failure names the variables of the first model.
+_KEYS_TO_CHECK: Final[Mapping[str, str]] = {
+    "llm.key_refused": "api_key", "llm.no_key": "api_key", "llm.needs_key": "api_key", "llm.too_long": "context",
+    "llm.unknown": "model, base_url", "llm.redirect": "base_url", "llm.nonsense": "base_url",
+    "llm.needs_address": "base_url", "llm.cannot_set_up": "model, api_key", "llm.file_unreadable": "model",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +164,15 @@ def settings_of(settings: Settings, name: str) -> Settings:
         "model_search": settings.model_search if settings.model_search == "off" else "auto",
     }
     return settings.model_copy(update=own)
+
+
+def point_to_table(error: ModelError, name: str) -> None:
+    """Let the remedy of an error of one of ``models`` name its table, not the variables of the first."""
+    keys = _KEYS_TO_CHECK.get(error.fact.code)
+    if name and keys and error.remedy is None:
+        variable = error.fact.values.get("variable")
+        wanted = Fact("llm.check_table", name=name, keys=keys)
+        error.remedy = Fact("llm.variable_or_table", variable=variable, name=name) if variable else wanted
 
 
 def choose(settings: Settings) -> ModelChoice:

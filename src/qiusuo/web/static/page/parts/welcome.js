@@ -43,7 +43,7 @@ export function Welcome() {
             <button type="button" class="inline" onClick=${turnSearchOn}>
               ${t("turnOn")}
             </button>${" "}
-            <button type="button" class="inline" onClick=${() => searchAlways(true)}>${t("searchAlways")}</button>
+            <button type="button" class="inline" onClick=${always}>${t("searchAlways")}</button>
           </p>`
         : html`<p>${t("welcomeAbout")}</p>`}
       ${first && setup} ${examples.length > 0 &&
@@ -58,6 +58,11 @@ export function Welcome() {
       ${!first && setup}
     </div>
   `;
+}
+
+function always() {
+  searchAlways(true);
+  return turnSearchOn();
 }
 
 function turnSearchOn() {
