@@ -97,6 +97,22 @@ class TestPipe:
         out, _ = chat.pipe("hello", "--no-save")
         assert out == "a]0;owned[2Jb31m\n\nc\n"
 
+    def test_a_conversation_is_taken_along_and_brought_back(self, chat: ChatTerminal, tmp_path: Path) -> None:
+        chat.pipe("--export", "md", code=Exit.ALL_FAILED)  # there is none yet
+        chat.model.add(Reply.text(CITED))
+        chat.pipe("--search", question="tea\n")
+        text, _ = chat.pipe("--export", "md")
+        assert text.startswith("# tea\n\n## tea\n")
+        assert "- [2] tea" in text
+        (tmp_path / "tea.json").write_text(chat.pipe("--export", "json")[0], encoding="utf-8")
+        _, told = chat.pipe("--import", str(tmp_path / "tea.json"))
+        again = told.split("--session ")[1].strip()
+        assert chat.pipe("--export", "json", "--session", again)[0] == (tmp_path / "tea.json").read_text()
+        assert "<h1>tea</h1>" in chat.pipe("--export", "html", "--session", again)[0]
+        for wrong in (tmp_path / "none.json", Path(__file__)):
+            chat.pipe("--import", str(wrong), code=Exit.USAGE)
+        assert len(chat.model.requests) == 1
+
 
 class TestModels:
     CHEAP: ClassVar[dict[str, Any]] = {"QIUSUO_MODELS__CHEAP__MODEL": "openai:small"}

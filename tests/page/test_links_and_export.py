@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -39,7 +40,11 @@ def asked(world: PageWorld) -> int:
 class TestAQuestionInTheAddress:
     def test_it_is_asked_once_and_becomes_a_conversation(self, page: Screen) -> None:
         before = asked(page.world)
-        page.page.goto(f"{page.world.url}/?q={quote('Why is the sky blue?')}&search=on")
+        # As a browser does that has made this server its search engine.
+        [template] = re.findall(
+            r'template="([^"]+searchTerms[^"]*)"', page.world.server.client.get("/opensearch.xml").text
+        )
+        page.page.goto(template.replace("{searchTerms}", quote("Why is the sky blue?")) + "&search=on")
         expect(page("h2.bubble")).to_contain_text("Why is the sky blue?")
         page.ended()
         where = urlsplit(page.page.url)

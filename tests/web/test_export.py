@@ -110,9 +110,11 @@ class TestBroughtBack:
     def test_ids_that_are_there_twice_are_made_anew(self) -> None:
         with page(Reply.text("好。"), Reply.text("好。")) as it:
             data = export(it, talked(it), "json").json()
-            data["turns"] += data["turns"]
+            data["turns"] += [*data["turns"], {**data["turns"][0], "id": "unsent-1"}]
             again = it.show(bring(it, data).json()["id"])
-            assert len({turn["id"] for turn in again["turns"]}) == 4
+            ids = {turn["id"] for turn in again["turns"]}
+            assert len(ids) == 5
+            assert "unsent-1" not in ids
 
     def test_nothing_of_another_server_is_to_be_typed(self) -> None:
         with page(Reply.text("好。"), Reply.text("好。")) as it:

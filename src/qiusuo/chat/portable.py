@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import ValidationError
@@ -19,7 +19,9 @@ from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.words import Fact, Language
 
-_PAGE = 200
+_PAGE: Final = 200
+_NOT_SENT: Final = ("pending", "unsent-")
+"""How the page calls turns that no server knows of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def _records(given: PortableConversation) -> list[TurnRecord]:
     records: dict[str, TurnRecord] = {}
     for turn in given.turns:
         data = turn.model_dump(by_alias=True, exclude_unset=True)
-        if data["id"] in records:
+        if data["id"] in records or data["id"].startswith(_NOT_SENT):
             data["id"] = new_id()
         record = TurnRecord.from_dict(
             {**data, "language": data.get("language") or "", "createdAt": _moment(turn.created_at)}

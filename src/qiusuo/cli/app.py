@@ -128,6 +128,13 @@ def chat(
     no_save: Annotated[bool, typer.Option("--no-save", help=about("chat_no_save"))] = False,
     as_json: Annotated[bool, typer.Option("--json", help=about("chat_json"))] = False,
     research: Annotated[bool, typer.Option("--research", help=about("chat_research"))] = False,
+    export: Annotated[
+        Literal["md", "html", "json"] | None,
+        typer.Option("--export", help=about("chat_export"), show_default=False),
+    ] = None,
+    bring: Annotated[
+        Path | None, typer.Option("--import", metavar="FILE", help=about("chat_import"), show_default=False)
+    ] = None,
     language: Annotated[
         Literal["zh", "en"] | None,
         typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
@@ -148,6 +155,8 @@ def chat(
         language,
         depth,
         research=research,
+        export=export,
+        bring=bring,
     )
     raise typer.Exit(run_chat(options))
 

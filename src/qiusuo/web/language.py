@@ -10,9 +10,8 @@ from qiusuo.words import Language, language_of
 
 PARAMETER: Final = "lang"
 _ACCEPTED: Final = b"accept-language"
-_TAGS: Final = {Language.CHINESE: "zh-CN", Language.ENGLISH: "en"}
 _HEADERS: Final[Mapping[Language, Mapping[str, str]]] = {
-    language: {"Content-Language": tag, "Vary": "Accept-Language"} for language, tag in _TAGS.items()
+    language: {"Content-Language": language.tag, "Vary": "Accept-Language"} for language in Language
 }
 
 
@@ -36,7 +35,7 @@ def language_headers(language: Language) -> Mapping[str, str]:
 
 def language_tag(language: Language) -> str:
     """Return the language's tag as HTML and HTTP write it."""
-    return _TAGS[language]
+    return language.tag
 
 
 def _accepted(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from qiusuo.chat.documents import POLICY, html_conversation
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.portable import all_turns, from_portable, to_portable
 from qiusuo.chat.sessions.conversations import Conversations
@@ -26,7 +27,7 @@ from qiusuo.web.chat_requests import Handler, answered, owner_of
 from qiusuo.web.entrance.guard import IMPORT_PATH
 from qiusuo.web.errors import Refusal, status_of
 from qiusuo.web.language import language_headers, language_tag, reader_language, wished_language
-from qiusuo.web.report import POLICY, conversation_answer, html_conversation
+from qiusuo.web.report import conversation_answer
 from qiusuo.web.route import json_answer, read_body
 from qiusuo.words import Fact, Language
 

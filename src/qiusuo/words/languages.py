@@ -15,6 +15,11 @@ class Language(StrEnum):
     ENGLISH = "en"
 
     @property
+    def tag(self) -> str:
+        """Its name as HTML and HTTP write it."""
+        return "zh-CN" if self is Language.CHINESE else "en"
+
+    @property
     def joint(self) -> str:
         """What stands between the items of a list."""
         return "、" if self is Language.CHINESE else ", "

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
@@ -52,6 +53,8 @@ class ChatOptions:
     language: str | None = None
     depth: str | None = None
     research: bool = False
+    export: str | None = None
+    bring: Path | None = None
 
     def wish(self) -> Wish:
         """Return what is asked of the conversation."""
@@ -65,6 +68,8 @@ def run_chat(options: ChatOptions) -> int:
     err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
     try:
         check_packages()
+        if options.export or options.bring:
+            return asyncio.run(_carry(options, err))
         return asyncio.run(_talk(options, err))
     except SearchError as error:
         if options.as_json:
@@ -85,6 +90,16 @@ def check_packages() -> None:
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
         raise ConfigurationError(Fact("cli.no_chat", packages=missing), commands=(install_command("qiusuo[chat]"),))
+
+
+async def _carry(options: ChatOptions, err: Console) -> int:
+    from qiusuo.cli.chat.portable import bring, export  # noqa: PLC0415 - needs the extra
+
+    if options.bring:
+        await bring(options.bring, err)
+    if options.export:
+        await export(options.export, options.session)
+    return Exit.OK
 
 
 async def _talk(options: ChatOptions, err: Console) -> int:

@@ -1,9 +1,10 @@
 /** A conversation brought back from a file. */
 import { call } from "../api.js";
 import { html } from "../html.js";
-import { messageOf, refreshHistory } from "../sessions.js";
+import { t } from "../i18n.js";
+import { refreshHistory } from "../sessions.js";
 import { change, toast } from "../store.js";
-import { tr } from "./say.js";
+import { failure, tr } from "./say.js";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -20,10 +21,11 @@ export function ImportButton({ close, tell }) {
       close();
       change({ drawer: false });
       toast(tr("brought_in"));
+      for (const { title } of info.removed) toast(t("roomMade", { title: title || tr("untitled") }), "error");
       void refreshHistory();
       location.hash = `#/s/${info.id}`;
     } catch (error) {
-      tell(error instanceof SyntaxError ? tr("noConversation") : messageOf(error));
+      tell(error instanceof SyntaxError ? tr("noConversation") : failure(error));
     }
   };
   return html`

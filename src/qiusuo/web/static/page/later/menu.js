@@ -2,12 +2,11 @@
 import { call, download, sessionPath } from "../api.js";
 import { html } from "../html.js";
 import { copy } from "../parts/copy.js";
-import { messageOf } from "../sessions.js";
 import { getState } from "../store.js";
 import { render, useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { ImportButton } from "./import.js";
 import { PublicLink, SharedLinks } from "./sharing.js";
-import { tr } from "./say.js";
+import { failure, tr } from "./say.js";
 import { loadStyle } from "./style.js";
 
 /** @typedef {{session?: string, turn?: string}} About neither: all conversations; a turn is one of the shown conversation */
@@ -46,7 +45,7 @@ function Menu({ session, turn, onClose }) {
   const look = () =>
     call("GET", "/api/chat/shares")
       .then(setShared)
-      .catch((error) => setSaid(messageOf(error)));
+      .catch((error) => setSaid(failure(error)));
   useEffect(() => void look(), []);
   const title = tr(turn ? "ofAnswer" : session ? "ofConversation" : "ofAll");
   return html`
@@ -80,7 +79,7 @@ function Taking({ session, turn, close, tell }) {
       await download(sessionPath(session, path), name);
       close();
     } catch (error) {
-      tell(messageOf(error));
+      tell(failure(error));
     }
   };
   const print = () => {

@@ -2,9 +2,8 @@
 import { call, sessionPath } from "../api.js";
 import { html } from "../html.js";
 import { formatDay, listed } from "../i18n.js";
-import { messageOf } from "../sessions.js";
 import { useRef, useState } from "../vendor.js";
-import { tr } from "./say.js";
+import { failure, tr } from "./say.js";
 
 /** @typedef {{id: string, session: string, title: string, createdAt: string, endsAt: string | null}} Share */
 
@@ -28,14 +27,18 @@ export function PublicLink({ session, turn, open, onMade }) {
       setLink(`${location.origin}${path}`);
       onMade();
     } catch (error) {
-      setFault(messageOf(error));
+      setFault(failure(error));
     }
   };
   const take = async () => {
-    field.current?.select();
-    await navigator.clipboard?.writeText(link).catch(() => document.execCommand("copy"));
-    if (!navigator.clipboard) document.execCommand("copy");
-    setCopied(true);
+    field.current?.select(); // so that it can be copied by hand, too
+    const written = navigator.clipboard?.writeText(link) ?? Promise.reject(new Error("not a secure context"));
+    setCopied(
+      await written.then(
+        () => true,
+        () => document.execCommand("copy"),
+      ),
+    );
   };
   return html`
     <section>
@@ -71,7 +74,7 @@ export function SharedLinks({ shares, onChange, tell }) {
       tell(tr("ended"));
       onChange();
     } catch (error) {
-      tell(messageOf(error));
+      tell(failure(error));
     }
   };
   return html`
