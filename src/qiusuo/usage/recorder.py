@@ -92,8 +92,8 @@ class UsageRecorder(SearchObserver, AnswerObserver):
         self._keep_queries = keep_queries
         self._lock = Lock()
         self._batch = Batch(1)
-        self._names: set[str] = set()
-        self._owners: tuple[int, set[str]] = (0, set())
+        self._names: dict[str, str] = {}
+        self._owners: tuple[int, dict[str | None, str]] = (0, {})
 
     def search_ended(self, seconds: float, ended: SearchResponse | BaseException, asked: Asked) -> None:
         outcome = outcome_of(ended)
@@ -164,22 +164,24 @@ class UsageRecorder(SearchObserver, AnswerObserver):
         return int(self._clock()) // HOUR * HOUR
 
     def _name(self, name: str) -> str:
-        name = storable(name)[:MAX_NAME]
-        if name not in self._names:
+        known = self._names.get(name)
+        if known is None:
             if len(self._names) >= MAX_NAMES:
                 return OTHERS
-            self._names.add(name)
-        return name
+            known = self._names[name] = storable(name)[:MAX_NAME]
+        return known
 
     def _owner(self, user: str | None) -> str:
-        owner, (hour, known) = owner_named(user), self._owners
+        hour, owners = self._owners
         if hour != self._hour():
-            hour, known = self._owners = self._hour(), set()
-        if owner not in known:
-            if len(known) >= MAX_OWNERS or not is_storable(owner):
+            hour, owners = self._owners = self._hour(), {}
+        known = owners.get(user)
+        if known is None:
+            owner = owner_named(user)
+            if len(owners) >= MAX_OWNERS or not is_storable(owner):
                 return OTHERS
-            known.add(owner)
-        return owner
+            known = owners[user] = owner
+        return known
 
 
 def was_saved(response: SearchResponse) -> bool:
