@@ -128,6 +128,9 @@ def chat(
     no_save: Annotated[bool, typer.Option("--no-save", help=about("chat_no_save"))] = False,
     as_json: Annotated[bool, typer.Option("--json", help=about("chat_json"))] = False,
     research: Annotated[bool, typer.Option("--research", help=about("chat_research"))] = False,
+    files: Annotated[
+        list[str] | None, typer.Option("--file", "-f", help=about("chat_file"), metavar="PATH", show_default=False)
+    ] = None,
     language: Annotated[
         Literal["zh", "en"] | None,
         typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
@@ -148,6 +151,7 @@ def chat(
         language,
         depth,
         research=research,
+        files=files or (),
     )
     raise typer.Exit(run_chat(options))
 

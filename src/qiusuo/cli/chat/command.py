@@ -52,6 +52,7 @@ class ChatOptions:
     language: str | None = None
     depth: str | None = None
     research: bool = False
+    files: Sequence[str] = ()
 
     def wish(self) -> Wish:
         """Return what is asked of the conversation."""
@@ -106,6 +107,11 @@ async def _talk(options: ChatOptions, err: Console) -> int:
         settings = with_model(settings, options.model)
         options = replace(options, model="")  # it is the first now, also in a conversation that has chosen another
     async with open_talk(settings, options.wish(), lenient=interactive) as talk:
+        for path in options.files:
+            with err.status(words("reading_file", name=visible(path))):
+                file = await talk.add_file(path)
+            if not options.as_json:
+                err.print(Text(words("file_added", name=visible(file.name)), style="dim"))
         if interactive:
             with plugins.beside(settings) as work:
                 return await Conversation(talk, words, work).run()
