@@ -32,6 +32,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
         Command("research", "QUESTION", page=True),
         Command("continue"),
         Command("sources"),
+        Command("file", "[PATH]"),
         Command("model", "[NAME]", page=True),
         Command("engine", "[NAME|auto]"),
         Command("depth", "[snippets|auto|read]", tuple(Depth), page=True),

@@ -135,6 +135,9 @@ def chat(
     bring: Annotated[
         Path | None, typer.Option("--import", metavar="FILE", help=about("chat_import"), show_default=False)
     ] = None,
+    files: Annotated[
+        list[str] | None, typer.Option("--file", "-f", help=about("chat_file"), metavar="PATH", show_default=False)
+    ] = None,
     language: Annotated[
         Literal["zh", "en"] | None,
         typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
@@ -157,6 +160,7 @@ def chat(
         research=research,
         export=export,
         bring=bring,
+        files=files or (),
     )
     raise typer.Exit(run_chat(options))
 

@@ -69,6 +69,11 @@ class FileText:
         """How many characters of it there are."""
         return sum(len(part.text) for part in self.parts)
 
+    @property
+    def about(self) -> Fact:
+        """Its name with how long it is."""
+        return about_file(self.name, self.pages, self.chars)
+
     def address(self, index: int) -> str:
         """Return the address of a part, by which it keeps its number in the conversation."""
         return f"{ADDRESS}{self.id}-{index + 1}"
@@ -83,3 +88,10 @@ class FileText:
         if part.line > 1:
             return Fact("file.at_line", name=self.name, line=part.line)
         return Fact("file.itself", name=self.name)
+
+
+def about_file(name: str, pages: int, chars: int) -> Fact:
+    """Return the name of a file with how long it is."""
+    if pages:
+        return Fact("file.of_pages", name=name, count=pages)
+    return Fact("file.of_chars", name=name, count=chars)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from qiusuo.files import FileKind, FileText
+from qiusuo.files import FileKind, FileText, about_file
+from qiusuo.words import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,11 @@ class FileInfo:
     chars: int
     cut: bool
     added_at: str
+
+    @property
+    def about(self) -> Fact:
+        """Its name with how long it is."""
+        return about_file(self.name, self.pages, self.chars)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry in its JSON shape."""

@@ -21,7 +21,7 @@ from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.passages import ANSWERS_FROM, WEAK_BELOW, Passage, Text, coverage, pick, spread
 from qiusuo.text import truncate
 from qiusuo.tools.render import file_text, numbered_sources
-from qiusuo.words import Fact, Language
+from qiusuo.words import Language
 
 SEARCH: Final = "search_files"
 ENGINE: Final = "files"
@@ -106,14 +106,7 @@ def with_files(context: Context, found: InFiles | None, text: str) -> str:
 def told(context: Context, found: InFiles | None) -> str:
     """Return the files of the conversation and passages of them, as a model is shown them."""
     sources = numbered_sources(found.items, found.numbers, passages=found.passages) if found else []
-    return file_text(sources, [about(file, context.language) for file in context.ask.files])
-
-
-def about(file: FileText, language: Language) -> str:
-    """Return the name of a file with how long it is."""
-    if file.pages:
-        return Fact("file.of_pages", name=file.name, count=file.pages).text(language)
-    return Fact("file.of_chars", name=file.name, count=file.chars).text(language)
+    return file_text(sources, [file.about.text(context.language) for file in context.ask.files])
 
 
 def numbered_parts(context: Context, query: str, chosen: Sequence[tuple[Place, Sequence[Passage]]], ms: int) -> InFiles:

@@ -55,6 +55,7 @@ class ChatOptions:
     research: bool = False
     export: str | None = None
     bring: Path | None = None
+    files: Sequence[str] = ()
 
     def wish(self) -> Wish:
         """Return what is asked of the conversation."""
@@ -121,6 +122,11 @@ async def _talk(options: ChatOptions, err: Console) -> int:
         settings = with_model(settings, options.model)
         options = replace(options, model="")  # it is the first now, also in a conversation that has chosen another
     async with open_talk(settings, options.wish(), lenient=interactive) as talk:
+        for path in options.files:
+            with err.status(words("reading_file", name=visible(path))):
+                file = await talk.add_file(path)
+            if not options.as_json:
+                err.print(Text(words("file_added", name=visible(file.name)), style="dim"))
         if interactive:
             with plugins.beside(settings) as work:
                 return await Conversation(talk, words, work).run()

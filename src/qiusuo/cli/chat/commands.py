@@ -15,6 +15,7 @@ from rich.text import Text
 
 from qiusuo.chat.depth import Depth
 from qiusuo.chat.sessions.conversations import LiveTurn
+from qiusuo.chat.sessions.filing import Underway
 from qiusuo.chat.sessions.session import Mode, SessionInfo
 from qiusuo.chat.slash import COMMANDS
 from qiusuo.cli.chat.lines import limits_line, safe, settings_line, support_of
@@ -55,6 +56,7 @@ class Commands:
             "research": self._research,
             "continue": self._continue,
             "sources": self._sources,
+            "file": self._file,
             "model": self._model,
             "engine": self._engine,
             "depth": self._depth,
@@ -180,6 +182,22 @@ class Commands:
             self._usage("research")
             return
         await self._show(await self._talk.ask(argument, research=True))
+
+    async def _file(self, argument: str) -> None:
+        if not argument:
+            files = await self._talk.files()
+            for file in files:
+                self._say(visible(file.about.text(self._words.language)))
+            if not files:
+                self._say(self._words("no_files"), "yellow")
+            return
+        with self._console.status(self._words("reading_file", name=visible(argument))) as status:
+
+            def reached(far: Underway) -> None:
+                status.update(self._words("reading_file_page", name=visible(far.name), page=far.page, pages=far.pages))
+
+            file = await self._talk.add_file(argument, reached)
+        self._say(self._words("file_added", name=visible(file.name)), "green")
 
     async def _continue(self, _argument: str) -> None:
         live = await self._talk.go_on()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,10 +16,13 @@ from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.sessions.file_store import FileInfo
+from qiusuo.chat.sessions.filing import Underway
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionInfo
 from qiusuo.chat.sessions.store import MEMORY, open_store, store_limits
 from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.cli.chat.paths import file_at
 from qiusuo.config import Settings
 from qiusuo.errors import UnknownEngine
 from qiusuo.pages import PageReader
@@ -171,16 +175,34 @@ class Talk:
         Raises:
             SearchError: the question cannot be used, or the conversation is busy, gone or cannot be saved.
         """
+        session = await self._session()
+        await self.look_up_engine()
+        live = await self._conversations.send(OWNER, session, question, language=self._language, research=research)
+        self.last = live.record
+        return live
+
+    async def _session(self) -> str:
+        """Return the conversation; it is begun where there is none yet."""
         store = self._conversations.store
         # Looked at anew: the page may have changed the settings meanwhile.
         self.info = await store.get(OWNER, self.info.id) if self.info else None
         if self.info is None:
             self.info = await store.create(OWNER, settings=self._draft)
             self.removed = self.info.removed
-        await self.look_up_engine()
-        live = await self._conversations.send(OWNER, self.info.id, question, language=self._language, research=research)
-        self.last = live.record
-        return live
+        return self.info.id
+
+    async def add_file(self, path: str, progress: Callable[[Underway], None] | None = None) -> FileInfo:
+        """Add a file of this machine to the conversation.
+
+        Raises:
+            SearchError: it cannot be read, or there is no room for it.
+        """
+        name, data = await asyncio.to_thread(file_at, path)
+        return await self._conversations.filing.add(OWNER, await self._session(), name, data, progress)
+
+    async def files(self) -> Sequence[FileInfo]:
+        """Return the files of the conversation."""
+        return await self._conversations.store.files.list(OWNER, self.info.id) if self.info else ()
 
     async def turns(self) -> Sequence[TurnRecord]:
         """Return all that was said so far."""
