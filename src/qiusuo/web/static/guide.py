@@ -26,8 +26,8 @@ _HERE: Final = Path(__file__)
 FOLDERS: Final = (_HERE.parents[1] / "docs", _HERE.parents[4] / "docs")
 FIRST: Final = (
     "usage", "deployment", "board", "troubleshooting", "configuration", "engines", "tools", "chat", "research",
-    "sharing", "native-search", "openai-api", "clients", "followups", "reading", "passages", "citations", "legal", "google",
-    "plugins", "api", "cli",
+    "sharing", "native-search", "openai-api", "clients", "followups", "reading", "passages", "citations", "legal",
+    "google", "plugins", "api", "cli",
 )  # fmt: skip
 API: Final = "api"
 _CHINESE: Final = ".zh-CN"
