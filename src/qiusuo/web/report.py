@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from starlette.responses import Response
 
 from qiusuo.chat.events import TurnRecord, TurnState
-from qiusuo.citations.linking.references import LINK, escape_markdown
+from qiusuo.citations.linking.references import LINK, escape_markdown, without_file_links
 from qiusuo.errors import InvalidQuery
 from qiusuo.urls import link_url
 from qiusuo.web.language import language_headers, language_tag
@@ -61,7 +61,7 @@ def markdown_report(record: TurnRecord, language: Language) -> str:
     parts = [f"# {escape_markdown(record.question)}", _facts(record, language)]
     if record.state is not TurnState.DONE:
         parts.append(f"> {Fact('research.unfinished').text(language)}")
-    parts += [record.answer.strip(), _markdown_references(record, language)]
+    parts += [without_file_links(record.answer.strip()), _markdown_references(record, language)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
