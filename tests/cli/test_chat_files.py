@@ -30,6 +30,7 @@ def test_one_question_about_a_file(chat: ChatTerminal, tmp_path: Path) -> None:
     out, err = chat.pipe("--file", str(path), "合同里逾期交货的违约金是多少？")
     assert "已加入 采购 合同.pdf" in err
     assert "采购 合同.pdf，第 7 页" in out
+    assert "#file-" not in out  # leads nowhere outside of the page
     assert chat.searxng.seen == []
     _, refused = chat.pipe("--file", str(tmp_path / "none.pdf"), "问题？", code=2)
     assert "没有文件" in refused

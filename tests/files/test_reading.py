@@ -108,6 +108,11 @@ class TestText:
         assert "47 metres tall" in text
         assert "alert" not in text
 
+    async def test_a_single_line_may_be_as_long_as_a_file(self) -> None:
+        found = await read("line.txt", b"a" * (10 * 1024**2))
+        assert found.cut
+        assert 990_000 < found.chars <= 1_000_000
+
     async def test_what_is_too_long_is_cut(self) -> None:
         found = await read("long.txt", ("A sentence of some words stands here again.\n" * 30_000).encode())
         assert found.cut
@@ -168,7 +173,23 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
 }
 
 
+def in_circles(*, count: int) -> bytes:
+    """A tree of pages that is a branch of itself."""
+    whole = made_files.pdf("page")
+    return whole.replace(b"/Count 1 /Kids [6 0 R]", b"/Count %d /Kids [2 0 R 6 0 R 2 0 R]" % count)
+
+
 class TestHostile:
+    @pytest.mark.parametrize("count", [1, 2, 2_000_000_000])
+    async def test_pages_in_circles_end_somewhere(self, count: int) -> None:
+        assert b"[2 0 R 6 0 R" in in_circles(count=count)
+        try:
+            found = await read("circle.pdf", in_circles(count=count))
+        except FileError as error:
+            assert error.fact.code in {"file.broken", "file.scanned", "file.too_slow", "file.too_complex"}  # noqa: PT017
+        else:
+            assert "page" in found.parts[0].text
+
     @pytest.mark.parametrize("what", list(HOSTILE))
     async def test_it_is_a_clear_error(self, what: str) -> None:
         name, data, code = HOSTILE[what]

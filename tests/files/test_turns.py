@@ -127,6 +127,23 @@ class TestWithoutAModel:
             assert f"{PENALTY}。 [[{number}]]({CONTRACT.address(6)})" in heard.done.answer
             assert "第 7 页" in heard.done.references
 
+    async def test_what_the_files_only_touch_is_searched_for_by_the_agent(self) -> None:
+        async with ChatWorld() as world:
+            world.chat = Chat(world.world.service, open_model(Settings.load(model="extractive")))
+            heard = await world.ask("违约金和定金、订金、押金有哪些区别和联系", AGENT, files=[CONTRACT])
+            assert world.requests() == 1
+            assert not cards(heard)
+
+
+class TestResearch:
+    async def test_what_the_files_answer_is_cited_to_them(self) -> None:
+        async with ChatWorld() as world:
+            world.chat = Chat(world.world.service, open_model(Settings.load(model="extractive")))
+            heard = await world.ask("逾期交货的违约金是多少？", OFF, files=[CONTRACT], research=True)
+            assert f"({CONTRACT.address(6)})" in heard.done.answer
+            assert PENALTY in heard.done.answer
+            assert all("千分之三" not in seen.params["q"] for seen in world.world["searxng"].seen)
+
 
 class TestAgent:
     async def test_it_searches_the_files_and_cites_the_page(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, FilePayload, Locator, expect
 
 from tests.page.test_access import violations, with_axe
 from tests.support import made_files
@@ -86,9 +86,9 @@ def test_pasted_and_chosen_by_keyboard(chromium: Browser) -> None:
         expect(chip(page, "lighthouse.txt")).to_have_class("file ready")
         with page.page.expect_file_chooser() as chooser:
             page.page.get_by_role("button", name="添加文件").press("Enter")
-        large = {"name": "large.txt", "mimeType": "text/plain", "buffer": b"a" * (10 * 1024**2 + 1)}
-        script = {"name": "<img src=x onerror=alert(1)>.txt", "mimeType": "text/plain", "buffer": b"x"}
-        chooser.value.set_files([large, script])  # type: ignore[list-item]
+        large = FilePayload(name="large.txt", mimeType="text/plain", buffer=b"a" * (10 * 1024**2 + 1))
+        script = FilePayload(name="<img src=x onerror=alert(1)>.txt", mimeType="text/plain", buffer=b"x")
+        chooser.value.set_files([large, script])
         expect(chip(page, "large.txt").get_by_role("alert")).to_contain_text("超过 10 MB")
         expect(chip(page, "onerror").get_by_role("alert")).to_contain_text("请重命名文件")
         assert page.page.locator(".files img").count() == 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiusuo.passages import MOST_READ, Passage, Text, pick
+from qiusuo.passages import MOST_READ, Passage, Text, pick, spread
 
 TOWER = """# 东方塔
 
@@ -206,3 +206,29 @@ def test_places_are_right_and_the_budget_is_kept(question: str, texts: list[str]
     for of_text in places.values():
         of_text.sort()
         assert all(one[1] <= other[0] for one, other in pairwise(of_text))
+
+
+class TestPartsOfOneText:
+    def test_their_order_says_nothing(self) -> None:
+        pages = [
+            Text(1, "", "塔高是很多人关心的问题，塔高的数字各有说法。"),
+            *(Text(n, "", "这一页讲门票。") for n in range(2, 200)),
+        ]
+        pages.append(Text(200, "", "塔高468米。"))
+        assert pick("塔高多少米", pages, 200, ordered=False)[0].number == 200
+
+    @pytest.mark.parametrize(("pages", "length"), [(1, 100), (3, 40), (90, 40), (400, 3)])
+    @pytest.mark.parametrize("budget", [300, 2500])
+    def test_a_summary_has_passages_from_all_over(self, pages: int, length: int, budget: int) -> None:
+        texts = [Text(n, "", "".join(f"第{n}页第{i}句说明事项{i}。" for i in range(length))) for n in range(pages)]
+        found = spread(texts, budget)
+        assert sum(len(passage.text) for passage in found) <= budget
+        assert [passage.number for passage in found] == sorted(passage.number for passage in found)
+        assert all(texts[each.number].text[each.start : each.end] == each.text for each in found)
+        assert found[0].number == 0
+        if pages > 1 and budget > 2000:
+            assert found[-1].number == pages - 1
+
+    def test_what_fits_is_all_there(self) -> None:
+        texts = [Text(1, "", TOWER), Text(2, "", ""), Text(3, "", BRIDGE)]
+        assert [passage.text for passage in spread(texts, 5000)] == [TOWER, BRIDGE]

@@ -72,6 +72,11 @@ class TestFiles:
             # Loaded again, the turn has its source.
             [turn] = page.show(session)["turns"]
             assert turn["sources"][0]["card"] == cited["card"]
+            # What is taken elsewhere has no links that lead nowhere.
+            report = page.client.get(f"/api/chat/sessions/{session}/turns/{turn['id']}/report.md").text
+            assert "违约金 [1]。" in report
+            assert "- [1] 采购合同.pdf，第 7 页" in report
+            assert "#file-" not in report
             base = f"/api/chat/sessions/{session}/files/{file['id']}"
             text = page.client.get(f"{base}/text?page=7").json()
             assert (text["page"], text["pages"]) == (7, 9)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 
 from qiusuo.chat.events import TurnRecord, TurnState
-from qiusuo.citations.linking.references import LINK, escape_markdown
+from qiusuo.citations.linking.references import LINK, escape_markdown, without_file_links
 from qiusuo.urls import link_url
 from qiusuo.words import Fact, Language
 
@@ -45,7 +45,7 @@ def markdown_report(record: TurnRecord, language: Language, *, level: str = "#")
     parts = [f"{level} {escape_markdown(record.question)}", _facts(record, language)]
     if record.state is not TurnState.DONE:
         parts.append(f"> {Fact('research.unfinished').text(language)}")
-    parts += [record.answer.strip(), _markdown_references(record, language, f"{level}#")]
+    parts += [without_file_links(record.answer.strip()), _markdown_references(record, language, f"{level}#")]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

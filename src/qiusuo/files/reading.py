@@ -78,6 +78,7 @@ class FileReader:
     async def _answer(self, name: str, data: bytes, progress: Progress) -> dict[str, Any]:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",  # no module of the folder that the server or the terminal happens to be in
             "-m",
             "qiusuo.files.worker",
             stdin=asyncio.subprocess.PIPE,

@@ -37,12 +37,13 @@ def sections(lines: Iterable[str], *, marked: bool, numbered: bool) -> Iterator[
 
 def pieces(text: str, most: int) -> Iterator[str]:
     """Yield a text in pieces of so many characters, cut where a sentence or a word ends if there is such a place."""
-    while len(text) > most:
-        ends = [found.end() for found in _PAUSE.finditer(text, most // 2, most)]
-        cut = ends[-1] if ends else most
-        yield text[:cut]
-        text = text[cut:]
-    yield text
+    start = 0
+    while len(text) - start > most:
+        ends = [found.end() for found in _PAUSE.finditer(text, start + most // 2, start + most)]
+        cut = ends[-1] if ends else start + most
+        yield text[start:cut]
+        start = cut
+    yield text[start:]
 
 
 def _part(lines: list[str], heading: str, line: int) -> Iterator[Part]:

@@ -15,6 +15,7 @@ from qiusuo.chat.research.state import State, Step, limits_of
 from qiusuo.chat.research.writing import section_of, summary_of
 from qiusuo.chat.turns.answer import conclude
 from qiusuo.chat.turns.context import Context
+from qiusuo.chat.turns.files import details_at
 from qiusuo.chat.turns.history import remember
 from qiusuo.chat.turns.notices import notice
 from qiusuo.citations.linking.references import escape_markdown
@@ -57,6 +58,7 @@ def _take_over(context: Context, earlier: TurnRecord, state: State) -> None:
         item = SearchResultItem(
             data["title"], data["url"], data["snippet"], data["domain"], data.get("publishedAt"),
             engines=tuple(data.get("engines", ())),
+            details=details_at(context.ask.files, data["url"], (data.get("card") or {}).get("text", "")),
         )  # fmt: skip
         number = context.memory.registry.number(item)
         context.sources.note([number], [item])

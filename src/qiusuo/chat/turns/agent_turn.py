@@ -52,7 +52,8 @@ async def agent_turn(context: Context) -> None:
     question = client.asked or prompts.with_date(context.ask.question, context.language)
     if context.ask.files:
         # Without a model nobody would call the tool: what the files have is there at once.
-        found = await look_in_files(context, beside_web=True) if context.model.info.kind == EXTRACTIVE else None
+        alone = context.model.info.kind == EXTRACTIVE
+        found = await look_in_files(context, beside_web=True, or_nothing=True) if alone else None
         question = f"{list_of_files(desk, found)}\n\n{question}"
     rules, *history = context.prompt(system, question, tools=client.beside(tools))
     agent = create_agent(chat_model, tools, system_prompt=rules.text, middleware=[loop])

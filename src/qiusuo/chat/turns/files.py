@@ -72,10 +72,11 @@ class InFiles:
     answers: bool
 
 
-async def look_in_files(context: Context, *, beside_web: bool) -> InFiles | None:
+async def look_in_files(context: Context, *, beside_web: bool, or_nothing: bool = False) -> InFiles | None:
     """Look into the files of the conversation, and tell the reader what was found there.
 
     ``beside_web``: results of the web may share the room in the question; what hardly touches it is left out then.
+    ``or_nothing``: so is what does not answer it.
     """
     ask, question = context.ask, context.query or context.ask.question
     if not ask.files or context.material.asks_nothing:
@@ -89,6 +90,8 @@ async def look_in_files(context: Context, *, beside_web: bool) -> InFiles | None
     if not chosen or (beside_web and not meant and not foreign and covered < WEAK_BELOW):
         return None
     answers = meant or (covered >= ANSWERS_FROM and not _OF_THE_WEB.search(ask.question))
+    if or_nothing and not answers:
+        return None
     found = _numbered(context, question, chosen, round((time.perf_counter() - began) * 1000))
     context.material.found(numbered_sources(found[1], found[0], passages=found[2]))
     looked = InFiles(*found, answers)
@@ -112,6 +115,15 @@ def told(context: Context, found: InFiles | None) -> str:
 def numbered_parts(context: Context, query: str, chosen: Sequence[tuple[Place, Sequence[Passage]]], ms: int) -> InFiles:
     """Take parts of files as sources, and tell of the round that found them."""
     return InFiles(*_numbered(context, query, chosen, ms), answers=True)
+
+
+def details_at(files: Sequence[FileText], address: str, text: str) -> FileDetails | None:
+    """Return what is known of a part of a file by its address; None where the file is not there any more."""
+    for file in files:
+        for index, part in enumerate(file.parts):
+            if file.address(index) == address:
+                return FileDetails(file.id, file.name, part.page, part.heading, part.line, text)
+    return None
 
 
 def search_parts(question: str, files: Sequence[FileText], budget: int) -> list[tuple[Place, list[Passage]]]:

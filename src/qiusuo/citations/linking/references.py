@@ -81,6 +81,11 @@ class Reference:
         return cls(data["number"], data["title"], data["url"], data["domain"], data.get("snippet", ""))
 
 
+def without_file_links(markdown: str) -> str:
+    """Return an answer or a list of references whose citations of files are bare: for readers beside the chat page."""
+    return LINK.sub(lambda found: f"[{found[1]}]" if _IN_FILE.fullmatch(found[2]) else found[0], markdown)
+
+
 def reference_list(references: Iterable[Reference], heading: str = HEADING) -> str:
     """Return a list of references as Markdown, an empty string for none.
 

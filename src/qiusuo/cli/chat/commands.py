@@ -24,6 +24,7 @@ from qiusuo.cli.chat.view import can_link, render
 from qiusuo.cli.chat.words import ChatWords
 from qiusuo.cli.exits import advice_lines
 from qiusuo.cli.search import receipt_table, short_date
+from qiusuo.files.models import ADDRESS
 from qiusuo.models import Attempt
 from qiusuo.roster import NATIVE
 from qiusuo.text import visible
@@ -223,7 +224,8 @@ class Commands:
                 )
             )
             link = f"cyan link {source['url']}" if can_link() and visible(source["url"]) == source["url"] else "cyan"
-            self._console.print(Padding(Text(visible(source["url"]), style=link), (0, 0, 0, 4)))
+            if not source["url"].startswith(ADDRESS):
+                self._console.print(Padding(Text(visible(source["url"]), style=link), (0, 0, 0, 4)))
             if source.get("snippet"):
                 self._console.print(Padding(Text(visible(source["snippet"])), (0, 0, 0, 4)))
             self._console.print(Padding(Text(" · ".join(visible(fact) for fact in facts if fact), "dim"), (0, 0, 0, 4)))

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from qiusuo.chat.events import Check, Done, Event, Notice, Reading, Research, Round, RoundState, TurnState
+from qiusuo.citations.linking.references import without_file_links
 from qiusuo.cli.chat.lines import STEP_MARKS, check_lines, notice_lines, reading_line, round_line, safe, step_line
 from qiusuo.cli.chat.words import ChatWords
 from qiusuo.words import Language
@@ -46,7 +47,9 @@ class PlainOutput:
                 for line in check_lines(event, self._words):
                     self._say(line)
             case Done():
-                parts = [part.strip("\n") for part in (event.answer, event.references) if part.strip()]
+                parts = [
+                    without_file_links(part.strip("\n")) for part in (event.answer, event.references) if part.strip()
+                ]
                 if parts:
                     sys.stdout.write(safe("\n\n".join(parts)) + "\n")
                     sys.stdout.flush()

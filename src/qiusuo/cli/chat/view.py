@@ -33,6 +33,7 @@ from qiusuo.chat.events import (
     Usage,
 )
 from qiusuo.chat.progress import StepState
+from qiusuo.citations.linking.references import without_file_links
 from qiusuo.cli.chat.lines import (
     check_lines,
     notice_lines,
@@ -64,7 +65,7 @@ def can_link() -> bool:
 
 def render(markdown: str, *, links: bool) -> Markdown:
     """Return Markdown for the screen; citations are ``[1]``, linked where the terminal can."""
-    return Markdown(markdown if links else without_citation_links(markdown), hyperlinks=links)
+    return Markdown(without_file_links(markdown) if links else without_citation_links(markdown), hyperlinks=links)
 
 
 def finished_length(text: str) -> int:

@@ -54,7 +54,9 @@ function Ending({ turn, last, busy }) {
   const full = turn.notices.some((notice) => notice.code === "turns_full");
   const open = last && !busy && !full;
   const choice = useLater(() => import("../later/models.js"), open && several);
-  const copied = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
+  const whole = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
+  /** What leads to a card leads nowhere outside of the page. */
+  const copied = whole.replace(/\[(\[\d+\])\]\(#file-[^)]+\)/g, "$1");
   return html`
     ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
     ${turn.state === "failed" && !turn.notices.length && html`<p class="hint">${t("interrupted")}</p>`}
