@@ -122,7 +122,8 @@ class UsageRoutes:
 
     async def usage(self, request: Request) -> Response:
         """Tell a person's own figures."""
-        return json_answer({**self._kept(), **await self._own(request)})
+        data = await self._own(request)
+        return json_answer({**self._kept(), **data, "operator": self._operates(request)})
 
     async def usage_sheet(self, request: Request) -> Response:
         """Return a table of a person's own figures."""
@@ -143,11 +144,14 @@ class UsageRoutes:
     def _kept(self) -> dict[str, Any]:
         return {"keptDays": self.backend.settings.usage_days}
 
+    def _operates(self, request: Request) -> bool:
+        return runs_the_server(request.scope, self.backend.settings.operators or ())
+
     async def _own(self, request: Request) -> dict[str, Any]:
         return await self._report(request, owner_of(request))
 
     async def _all(self, request: Request) -> dict[str, Any]:
-        if not runs_the_server(request.scope, self.backend.settings.operators or ()):
+        if not self._operates(request):
             raise Refusal(HTTPStatus.FORBIDDEN, Fact("usage.for_operators"))
         return await self._report(request, None)
 
