@@ -21,6 +21,7 @@ SHEETS: Final[Mapping[str, tuple[str, ...]]] = {
     "queries": ("kind", "query", "count", "ms", "outcome"),
 }  # fmt: skip
 """The tables and their columns; times are milliseconds."""
+_PARTED: Final = ("engine ", "outcome ", "model ")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MARK: Final = "\ufeff"
 """Without it spreadsheets take Chinese for something else."""
@@ -34,6 +35,8 @@ def sheet(report: Mapping[str, Any], name: str) -> str | None:
     writer = csv.writer(out)
     rows = [_flat(row) for row in report[name]]
     columns = [column for column in SHEETS[name] if not rows or any(column in row for row in rows)]
+    # Searches by engine and by outcome, answers by model: as many columns as there are names.
+    columns += sorted({column for row in rows for column in row if column.startswith(_PARTED)})
     writer.writerow(columns)
     writer.writerows([_cells(row.get(column) for column in columns) for row in rows])
     return _MARK + out.getvalue()
@@ -41,9 +44,12 @@ def sheet(report: Mapping[str, Any], name: str) -> str | None:
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     price = row.get("price")
-    if not isinstance(price, Mapping):
+    if isinstance(price, Mapping):
+        return {**row, "price": price["amount"], "currency": price["currency"]}
+    if "at" not in row:
         return dict(row)
-    return {**row, "price": price["amount"], "currency": price["currency"]}
+    parts = {f"{part[:-1]} {name}": n for part in ("engines", "outcomes", "models") for name, n in row[part].items()}
+    return {**row, **parts}
 
 
 def _cells(values: Iterable[Any]) -> list[Any]:

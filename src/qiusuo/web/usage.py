@@ -121,7 +121,8 @@ class UsageRoutes:
 
     async def usage(self, request: Request) -> Response:
         """Tell a person's own figures."""
-        return json_answer({**self._kept(), **await self._own(request)})
+        data = await self._own(request)
+        return json_answer({**self._kept(), **data, "operator": self.backend.is_run_by(request.scope)})
 
     async def usage_sheet(self, request: Request) -> Response:
         """Return a table of a person's own figures."""

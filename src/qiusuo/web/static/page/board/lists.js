@@ -1,5 +1,6 @@
 /** The tables of a report: engines and how they stand, outcomes, models, people, words. */
 import { html } from "../html.js";
+import { tOutcome } from "../i18n.js";
 import { Card, DataTable } from "./tables.js";
 import { count, duration, ending, money, named, share, standing, tr, wait } from "./telling.js";
 
@@ -41,6 +42,18 @@ function quota(row) {
   return state?.quota === null || state?.quota === undefined ? "–" : `${count(state.quotaUsed ?? 0)} / ${count(state.quota)}`;
 }
 
+const ANSWERED = ["ok", "empty"];
+
+/** @param {any} row @returns {any} how many requests failed, and how */
+function failures(row) {
+  if (!row.requests) return "–";
+  const how = Object.entries(row.outcomes).filter(([outcome]) => !ANSWERED.includes(outcome));
+  return html`
+    ${count(row.requestsFailed)} (${share(row.requestsFailed, row.requests)})
+    ${how.map(([outcome, n]) => html`<small key=${outcome} class="hint">${tOutcome(outcome)} ${count(/** @type {number} */ (n))}</small>`)}
+  `;
+}
+
 /** @param {{report: any, own: boolean, sheet: Sheet}} props */
 export function EngineTable({ report, own, sheet }) {
   const title = tr("engines");
@@ -56,11 +69,11 @@ export function EngineTable({ report, own, sheet }) {
   ];
   const more = [
     { title: tr("requests"), cell: (/** @type {any} */ row) => count(row.requests) },
-    { title: tr("failed"), cell: (/** @type {any} */ row) => (row.requests ? `${count(row.requestsFailed)} (${share(row.requestsFailed, row.requests)})` : "–") },
+    { title: tr("failed"), cell: failures },
     { title: tr("skipped"), cell: (/** @type {any} */ row) => count(row.skipped) },
     ...times,
     { title: tr("quota"), cell: quota },
-    { title: tr("cost"), cell: (/** @type {any} */ row) => (row.price ? html`${money(row.cost, row.price.currency)}<small class="hint">${priced(row.price)}</small>` : "–") },
+    { title: tr("cost"), cell: (/** @type {any} */ row) => (row.price ? html`${money(row.cost, row.price.currency)}<small class="hint price">${priced(row.price)}</small>` : "–") },
   ];
   const columns = own ? [...common, ...times] : [...common, ...more];
   return html`

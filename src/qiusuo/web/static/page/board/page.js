@@ -82,7 +82,8 @@ export function Board() {
         <p class="hint">
           ${report && tr(report.keptDays ? "kept" : "off", { days: report.keptDays })}
           ${" "}<a href=${`/docs/board?lang=${getLanguage()}`}>${tr("more")}</a>
-          ${" "}${OWN ? html`<a href="/board">${tr("title")}</a>` : html`<a href="/usage">${tr("ownTitle")}</a>`}
+          ${" "}${!OWN && html`<a href="/usage">${tr("ownTitle")}</a>`}
+          ${report?.operator && html`<a href="/board">${tr("title")}</a>`}
         </p>
       </footer>
     </div>
