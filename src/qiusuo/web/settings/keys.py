@@ -56,10 +56,9 @@ def use_of(choice: ModelChoice, settings: Settings) -> Use | None:
     """Return which key a chosen model sends where."""
     if not choice.key:
         return None
-    address = choice.base_url.rstrip("/")
     own = not settings.model_api_key and not settings.model_base_url
-    # A provider that only LangChain knows has its own address, whatever that is.
-    return Use(choice.key, address or choice.provider, own)
+    # With the provider: a key of one is nothing for another, wherever that is.
+    return Use(choice.key, f"{choice.provider} {choice.base_url.rstrip('/')}", own)
 
 
 def engine_use(settings: Settings, kind: type[SearchEngine]) -> Use | None:
