@@ -20,7 +20,12 @@ pytestmark = with_own_browser(__name__)
 
 RIGHT = "sk-proj-right-0123456789"
 WRONG = "sk-proj-wrong-0123456789"
-SEARXNG_ELSEWHERE = 'provider_priority = ["tavily"]\n'
+
+
+class KnownByItsKey(Tavily):
+    """Its keys begin as Tavily's do."""
+
+    key = "tvly-0123456789"
 
 
 def written() -> dict[str, object]:
@@ -33,10 +38,10 @@ def kept_by(page: Screen) -> str:
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+def ollama() -> ScriptedModel:
     """An Ollama on a port of its own; it wants no key."""
     model = ScriptedModel(otherwise=Reply.text("我是本机的模型。"), models=("nomic-embed-text", "qwen3:8b"), key="")
-    model.provider.authorized = lambda _seen: True  # type: ignore[method-assign]
+    model.provider.authorized = lambda seen: seen is not None  # type: ignore[method-assign]
     return model
 
 
@@ -91,10 +96,11 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
 
 
 def test_the_key_of_an_engine_is_used_at_once(chromium: Browser) -> None:
-    with ProviderServer(Tavily()) as tavily:
-        tavily.provider.key = "tvly-0123456789"
+    with ProviderServer(KnownByItsKey()) as tavily:
         file = f'provider_priority = ["tavily"]\n[engines.tavily]\nbase_url = "{tavily.base_url}"\n'
         with SetupWorld(file=file) as world, screen(chromium, world) as page:
+            # Nobody searches the web yet; what needs no key can be turned on.
+            expect(page(".setup").get_by_role("button", name="启用 DuckDuckGo")).to_be_visible()
             page("#start-key").fill("tvly-0123456789")
             expect(page(".setup")).to_contain_text("识别为 Tavily 的密钥")
             page(".key-box .primary").click()

@@ -18,6 +18,7 @@ import { tr } from "./tr.js";
 /** @import { Config, Finding } from "../types.js" */
 /** @import { EngineEntry, FoundServer, SettingsData } from "../settings/types.js" */
 
+const MOST_OFFERED = 2;
 const MODEL = "export QIUSUO_MODEL=ollama:qwen3";
 
 await loadStyle("start.css");
@@ -158,7 +159,8 @@ function Offer({ server, onUse }) {
  */
 function Idle({ data, onUse }) {
   const [wrong, setWrong] = useState("");
-  const idle = data.engines.filter((engine) => engine.state === "idle" && !engine.takes_part);
+  // The first of them are the usual choice; the settings have them all.
+  const idle = data.engines.filter((engine) => engine.state === "idle" && !engine.takes_part).slice(0, MOST_OFFERED);
   /** @param {EngineEntry} engine */
   const turnOn = ({ name, label }) =>
     onUse({ provider_priority: [...(data.order.value ?? []), name] }, label).catch((error) => setWrong(reasonOf(error)));

@@ -11,7 +11,8 @@ import { getDesk, load, onDesk } from "./desk.js";
 import { DoctorSheet, lookAgain } from "./doctor.js";
 import { EnginesSheet } from "./engines.js";
 import { ModelSheet } from "./model.js";
-import { LookSheet, PacksSheet, PeopleSheet, PrivacySheet, SearxngSheet } from "./others.js";
+import { LookSheet, PeopleSheet, PrivacySheet, SearxngSheet } from "./others.js";
+import { PacksSheet } from "./packs.js";
 import { tr } from "./tr.js";
 
 /** @import { Desk } from "./desk.js" */
