@@ -243,6 +243,8 @@ def test_hostile_values_are_shown_as_text(chromium: Browser) -> None:
 def test_axe_finds_nothing(chromium: Browser, phone: bool) -> None:
     file = ENGINES + '[models.cheap]\nmodel = "ollama:qwen3"\n'
     with SetupWorld(file=file) as world, settings_screen(chromium, world, phone=phone) as page:
+        expect(page("#packs .card").first).to_contain_text("未安装")
+        expect(page(".side a[href='#packs']")).to_be_visible()
         page.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         page.field("engines.tavily.monthly_quota").fill("soon")
         page.save("engines")

@@ -72,14 +72,18 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
     models = ("gpt-test", "text-embedding-test")
     with ScriptedModel(otherwise=Reply.text("来自新模型。"), models=models, key=RIGHT) as openai:
         monkeypatch.setenv("OPENAI_BASE_URL", openai.base_url)
-        with SetupWorld(store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
+        # The model before it does not answer any more; its address is not that of the new one.
+        file = 'model = "nobody:nothing"\nmodel_base_url = "http://127.0.0.1:9/v1"\n'
+        with SetupWorld(file=file, store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
+            expect(page(".setup")).to_contain_text("连不上语言模型")
+            expect(page(".setup .there")).not_to_contain_text("模型")
             box = page("#start-key")
             box.fill(WRONG)
             expect(page(".setup")).to_contain_text("识别为 OpenAI 的密钥")
             page(".key-box .primary").click()
             expect(page("#start-wrong")).to_contain_text("不接受这个密钥")
             expect(box).to_have_attribute("aria-invalid", "true")
-            assert not config_path().exists(), "nothing is saved"
+            assert written()["model"] == "nobody:nothing", "nothing is saved"
             box.fill(RIGHT)
             page(".key-box .primary").click()
             expect(page(".key-box select")).to_have_value("gpt-test")
@@ -87,7 +91,7 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
             expect(page.page.get_by_text("现在使用 gpt-test", exact=True)).to_be_visible()
             page.ask("新模型？")
             expect(page.turn.locator(".answer")).to_have_text("来自新模型。")
-            assert (written()["model"], written()["model_api_key"]) == ("openai:gpt-test", RIGHT)
+            assert written() == {"model": "openai:gpt-test", "model_api_key": RIGHT}
             world.start(world.stop())
             page.page.reload()
             page.ask("重启以后？")

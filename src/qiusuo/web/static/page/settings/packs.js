@@ -3,7 +3,7 @@ import { call, refusedWith } from "../api.js";
 import { html } from "../html.js";
 import { getLanguage } from "../i18n.js";
 import { useEffect, useState } from "../vendor.js";
-import { messageOf } from "./desk.js";
+import { messageOf, put } from "./desk.js";
 import { Sheet } from "./sheet.js";
 import { tr } from "./tr.js";
 
@@ -22,6 +22,7 @@ export function PacksSheet() {
       .then((found) => {
         if (gone) return;
         setPacks(found.packs);
+        put({ packs: found.packs.length > 0 });
         if (found.packs.some(isWorking)) timer = window.setTimeout(() => setLooks((count) => count + 1), PROGRESS_MS);
       })
       .catch((error) => {
