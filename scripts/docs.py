@@ -82,6 +82,9 @@ The file is TOML, JSON or YAML: the one that `QIUSUO_CONFIG` names, else `config
 `~/.config/qiusuo` (`$$XDG_CONFIG_HOME/qiusuo`; on Windows `%APPDATA%\\qiusuo`). Lists are lists in the file and comma
 lists in the environment. 列表在文件中写成数组，在环境变量中用逗号分隔。
 
+Who runs the server can change them in the page, and the file is written for them ([settings.md](settings.md)).
+运行服务器的人可以在页面上修改，文件会自动写好（[settings.zh-CN.md](settings.zh-CN.md)）。
+
 ```toml
 timeout = 4
 cache_ttl_news = 600

@@ -80,7 +80,7 @@ class ConfigFile:
         folder = self._target.parent
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
-        return os.access(folder, os.W_OK | os.X_OK)
+        return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
     @property
     def mark(self) -> Mark:

@@ -8,10 +8,13 @@ import tomllib
 import pytest
 from playwright.sync_api import Browser, Dialog, expect
 
+from qiusuo.kit.files import default_folder
 from qiusuo.testing import ProviderServer
+from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.tavily import Tavily
 from tests.page.test_access import violations, with_axe
 from tests.support.page_world import DESKTOP, Screen, with_own_browser
+from tests.support.scripted_model import ScriptedModel
 from tests.support.settings_world import config_path
 from tests.support.setup_world import SettingsScreen, SetupWorld, settings_screen
 
@@ -240,6 +243,8 @@ def test_hostile_values_are_shown_as_text(chromium: Browser) -> None:
 def test_axe_finds_nothing(chromium: Browser, phone: bool) -> None:
     file = ENGINES + '[models.cheap]\nmodel = "ollama:qwen3"\n'
     with SetupWorld(file=file) as world, settings_screen(chromium, world, phone=phone) as page:
+        expect(page("#packs .card").first).to_contain_text("未安装")
+        expect(page(".side a[href='#packs']")).to_be_visible()
         page.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         page.field("engines.tavily.monthly_quota").fill("soon")
         page.save("engines")
@@ -247,7 +252,68 @@ def test_axe_finds_nothing(chromium: Browser, phone: bool) -> None:
         page.field("searxng_url").fill("http://127.0.0.1:2")
         for theme in ("浅色", "深色"):
             page.page.get_by_label(theme).check(force=True)
+            page("#searxng .save-bar .primary").hover()
             assert violations(page) == [], theme
+
+
+def test_a_test_tells_its_outcome_and_a_further_model_stands_in(
+    chromium: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedModel(models=("gpt-a", "gpt-b"), key=KEY) as openai:
+        monkeypatch.setenv("OPENAI_BASE_URL", openai.base_url)
+        with SetupWorld() as world, settings_screen(chromium, world) as page:
+            page("[id='set-model_32provider']").select_option("openai")
+            page.field("model").fill("gpt-a")
+            page.field("model_api_key").fill(OTHER)
+            tests = page("[data-name=model_api_key]")
+            tests.get_by_role("button", name="测试").click()
+            expect(tests.locator(".tried")).to_contain_text("密钥被拒绝")
+            page.field("model_api_key").fill(KEY)
+            tests.get_by_role("button", name="测试").click()
+            expect(tests.locator(".tried")).to_contain_text("可以使用")
+            expect(page("#set-model-list option")).to_have_count(2)
+            # Another one beside it, and the second choice among those.
+            page("#new-model").fill("spare")
+            page("#new-model").press("Enter")
+            page("[id='set-models_46spare_46model_32provider']").select_option("ollama")
+            page.field("models.spare.model").fill("qwen3")
+            page.field("second_model").select_option("spare")
+            page.saved("model")
+            assert written() == {
+                "model": "openai:gpt-a",
+                "model_api_key": KEY,
+                "second_model": "spare",
+                "models": {"spare": {"model": "ollama:qwen3"}},
+            }
+            page("details.card").filter(has_text="spare").locator("summary").click()
+            page.page.get_by_role("button", name="移除 spare").click()
+            page.saved("model")
+            assert written() == {"model": "openai:gpt-a", "model_api_key": KEY}
+            assert [key for key in (KEY, OTHER) if key in page.kept()] == []
+
+
+def test_the_doctor_finds_repairs_and_looks_again(chromium: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ProviderServer(Searxng()) as server:
+        assert isinstance(server.provider, Searxng)
+        server.provider.json_on = False
+        monkeypatch.setenv("SEARXNG_URL", server.url)
+        kit = default_folder().settings
+        kit.parent.mkdir(parents=True)
+        kit.write_text(f"use_default_settings: true\nserver:\n  port: {server.port}\nsearch:\n  formats: [html]\n")
+        with SetupWorld() as world, settings_screen(chromium, world) as page:
+            finding = page("#doctor .finding.problem")
+            expect(finding).to_contain_text("没有开启 JSON 接口")
+            expect(finding.locator(".command").first).to_be_visible()
+            # It stands beside the address too.
+            expect(page("#searxng .finding.problem")).to_contain_text("没有开启 JSON 接口")
+            finding.get_by_role("button", name="修复").click()
+            expect(finding).to_contain_text("仍不提供 JSON")
+            expect(page("#doctor")).to_be_focused()
+            assert "json" in kit.read_text()
+            server.provider.json_on = True  # as after its restart
+            page("#doctor").get_by_role("button", name="重新检查").click()
+            expect(page("#doctor .finding.problem")).to_have_count(0)
+            expect(page("#searxng .finding")).to_have_count(0)
 
 
 def test_a_key_that_is_saved_is_used_at_once_in_an_open_chat(chromium: Browser) -> None:
@@ -256,8 +322,8 @@ def test_a_key_that_is_saved_is_used_at_once_in_an_open_chat(chromium: Browser) 
         with SetupWorld(file=file) as world, settings_screen(chromium, world) as page:
             chat = Screen(page.page.context.new_page(), world).open()
             page.page.bring_to_front()
-            tavily_card = page("#engines .engine").filter(has_text="Tavily")
-            tavily_card.locator("summary").click()
+            page(".off-engines > summary").click()
+            page("#engines .engine").filter(has_text="Tavily").locator("summary").click()
             page.field("engines.tavily.api_key").fill(tavily.key)
             page.saved("engines")
             # The chat page in the other tab has heard of it.

@@ -20,7 +20,12 @@ pytestmark = with_own_browser(__name__)
 
 RIGHT = "sk-proj-right-0123456789"
 WRONG = "sk-proj-wrong-0123456789"
-SEARXNG_ELSEWHERE = 'provider_priority = ["tavily"]\n'
+
+
+class KnownByItsKey(Tavily):
+    """Its keys begin as Tavily's do."""
+
+    key = "tvly-0123456789"
 
 
 def written() -> dict[str, object]:
@@ -33,10 +38,10 @@ def kept_by(page: Screen) -> str:
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
+def ollama() -> ScriptedModel:
     """An Ollama on a port of its own; it wants no key."""
     model = ScriptedModel(otherwise=Reply.text("我是本机的模型。"), models=("nomic-embed-text", "qwen3:8b"), key="")
-    model.provider.authorized = lambda _seen: True  # type: ignore[method-assign]
+    model.provider.authorized = lambda seen: seen is not None  # type: ignore[method-assign]
     return model
 
 
@@ -67,14 +72,18 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
     models = ("gpt-test", "text-embedding-test")
     with ScriptedModel(otherwise=Reply.text("来自新模型。"), models=models, key=RIGHT) as openai:
         monkeypatch.setenv("OPENAI_BASE_URL", openai.base_url)
-        with SetupWorld(store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
+        # The model before it does not answer any more; its address is not that of the new one.
+        file = 'model = "nobody:nothing"\nmodel_base_url = "http://127.0.0.1:9/v1"\n'
+        with SetupWorld(file=file, store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
+            expect(page(".setup")).to_contain_text("连不上语言模型")
+            expect(page(".setup .there")).not_to_contain_text("模型")
             box = page("#start-key")
             box.fill(WRONG)
             expect(page(".setup")).to_contain_text("识别为 OpenAI 的密钥")
             page(".key-box .primary").click()
             expect(page("#start-wrong")).to_contain_text("不接受这个密钥")
             expect(box).to_have_attribute("aria-invalid", "true")
-            assert not config_path().exists(), "nothing is saved"
+            assert written()["model"] == "nobody:nothing", "nothing is saved"
             box.fill(RIGHT)
             page(".key-box .primary").click()
             expect(page(".key-box select")).to_have_value("gpt-test")
@@ -82,7 +91,7 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
             expect(page.page.get_by_text("现在使用 gpt-test", exact=True)).to_be_visible()
             page.ask("新模型？")
             expect(page.turn.locator(".answer")).to_have_text("来自新模型。")
-            assert (written()["model"], written()["model_api_key"]) == ("openai:gpt-test", RIGHT)
+            assert written() == {"model": "openai:gpt-test", "model_api_key": RIGHT}
             world.start(world.stop())
             page.page.reload()
             page.ask("重启以后？")
@@ -91,10 +100,11 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
 
 
 def test_the_key_of_an_engine_is_used_at_once(chromium: Browser) -> None:
-    with ProviderServer(Tavily()) as tavily:
-        tavily.provider.key = "tvly-0123456789"
+    with ProviderServer(KnownByItsKey()) as tavily:
         file = f'provider_priority = ["tavily"]\n[engines.tavily]\nbase_url = "{tavily.base_url}"\n'
         with SetupWorld(file=file) as world, screen(chromium, world) as page:
+            # Nobody searches the web yet; what needs no key can be turned on.
+            expect(page(".setup").get_by_role("button", name="启用 DuckDuckGo")).to_be_visible()
             page("#start-key").fill("tvly-0123456789")
             expect(page(".setup")).to_contain_text("识别为 Tavily 的密钥")
             page(".key-box .primary").click()

@@ -27,6 +27,8 @@ CALLS: list[tuple[str, str, dict[str, Any] | None]] = [
     ("GET", "/api/settings/found", None),
     ("GET", "/api/doctor", None),
     ("POST", "/api/doctor/repair", {"code": "searxng.json_off"}),
+    ("GET", "/api/legal/packs", None),
+    ("DELETE", "/api/legal/packs/just-laws", None),
 ]
 EVERY_CALL = pytest.mark.parametrize(("method", "path", "body"), CALLS)
 

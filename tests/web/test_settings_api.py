@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 import tomllib
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.sessions.store import open_store
-from qiusuo.testing import Fault, ProviderServer
+from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.tavily import Tavily
 from qiusuo.web.chat import chat_extension
@@ -40,6 +41,18 @@ def server() -> Iterator[SettingsServer]:
 def tavily() -> Iterator[ProviderServer]:
     with ProviderServer(Tavily()) as provider:
         yield provider
+
+
+class Held(Tavily):
+    """Answers when it is let."""
+
+    def __init__(self) -> None:
+        self.reached, self.release = threading.Event(), threading.Event()
+
+    def answer(self, seen: Seen) -> Answer:
+        self.reached.set()
+        self.release.wait(30)
+        return super().answer(seen)
 
 
 class TestReading:
@@ -142,6 +155,16 @@ class TestWriting:
             answer = it.patch({"engines.tavily.api_key": "mine"})
             assert answer.json()["fields"]["engines.tavily.api_key"]["values"] == {"variable": "TAVILY_API_KEY"}
 
+    def test_a_place_that_cannot_be_written_is_told(
+        self, server: SettingsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+        assert not server.settings()["writable"]
+        answer = server.patch({"timeout": 4})
+        assert (answer.status_code, answer.json()["code"]) == (503, "settings.file_unwritable")
+        assert answer.json()["values"]["file"] == str(tmp_path / "file" / "qiusuo" / "config.toml")
+
     def test_a_broken_file_is_told_and_left(self, server: SettingsServer, folder: Path) -> None:
         server.saved({"timeout": 3})
         file = folder / "config.toml"
@@ -231,6 +254,14 @@ class TestKeys:
             assert it.patch({"engines.tavily.base_url": "http://127.0.0.1:2/v1"}).status_code == 400
             assert it.patch({"model": "openai:gpt-5.5"}).status_code == 200, "to its own provider it may"
 
+    def test_a_login_of_searxng_is_not_for_another_address(self, server: SettingsServer, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        file = 'searxng_url = "http://127.0.0.1:1"\n[engines.searxng]\nbasic_auth = "me:secret"  # proxy\n'
+        (folder / "config.toml").write_text(file)
+        change = {"searxng_url": "http://127.0.0.1:2"}
+        assert list(server.patch(change).json()["fields"]) == ["engines.searxng.basic_auth"]
+        server.saved(change, ["engines.searxng.basic_auth"])
+
     def test_taking_the_key_out_is_enough(self, server: SettingsServer) -> None:
         server.saved({"engines.tavily.api_key": "second"})
         server.saved({"engines.tavily.base_url": "http://127.0.0.1:2"}, ["engines.tavily.api_key"])
@@ -258,15 +289,17 @@ class TestObeying:
             assert next(each for each in told["engines"] if each["name"] == "brave")["quota_used"] == 1
             assert server.search("second").json()["cached"]
 
-    def test_a_search_under_way_ends_where_it_began(self, server: SettingsServer, tavily: ProviderServer) -> None:
-        tavily.fault, tavily.hold = Fault.SLOW, 0.5
-        server.saved({"engines.tavily.api_key": tavily.key, "engines.tavily.base_url": tavily.base_url})
-        with ThreadPoolExecutor(1) as pool, ProviderServer(Tavily()) as other:
+    def test_a_search_under_way_ends_where_it_began(self, server: SettingsServer) -> None:
+        held = Held()
+        with ThreadPoolExecutor(1) as pool, ProviderServer(held) as first, ProviderServer(Tavily()) as other:
+            server.saved(
+                {"engines.tavily.api_key": first.key, "engines.tavily.base_url": first.base_url, "timeout": 60}
+            )
             running = pool.submit(server.search, "slow one")
-            while not tavily.seen:
-                time.sleep(0.005)
+            assert held.reached.wait(30)
             server.saved({"engines.tavily.api_key": other.key, "engines.tavily.base_url": other.base_url})
             assert not running.done()
+            held.release.set()
             assert running.result().json()["provider"] == "tavily"
             assert other.seen == []
             assert server.search("next one").status_code == 200

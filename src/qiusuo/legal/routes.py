@@ -22,6 +22,7 @@ from qiusuo.legal.answers.regulations import MAX_QUERY_CHARS, RegulationSearch
 from qiusuo.legal.answers.results import LegalAnswer
 from qiusuo.legal.judgments.cases import CaseFilters
 from qiusuo.legal.models import IndexStats
+from qiusuo.legal.pack_routes import pack_router
 from qiusuo.legal.tools import MAX_RESULTS, LegalSearch, legal_handle
 from qiusuo.web.backend import Backend
 from qiusuo.web.entrance.hangup import HangUp
@@ -193,7 +194,7 @@ class DiffAnswer(CamelModel):
 
 def routers(backend: Backend) -> tuple[APIRouter, ...]:
     """Return the endpoints, where the extra that they need is installed."""
-    return (legal_router(backend),) if find_spec("tantivy") is not None else ()
+    return (pack_router(backend), legal_router(backend)) if find_spec("tantivy") is not None else ()
 
 
 def legal_router(backend: Backend) -> APIRouter:

@@ -47,6 +47,7 @@ def api_router(backend: Backend) -> APIRouter:
     router = APIRouter(route_class=LeanRoute)
     service = backend.service
     state = Health(backend)
+    backend.live.on_renewal(state.forget)
 
     @router.post(
         "/api/search",

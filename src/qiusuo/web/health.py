@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
 from qiusuo.doctor.database import ANSWER_SECONDS, database_failed
 from qiusuo.doctor.findings import Finding, Level
@@ -32,6 +33,10 @@ class Health:
         self._known: tuple[float, list[Finding]] | None = None
         self._probes: Flights[SearchError | None] = Flights()
         self._probed: tuple[float, SearchError | None] | None = None
+
+    async def forget(self, _settings: Settings) -> None:
+        """Look again: what was found may be mended by other settings."""
+        self._known = None
 
     async def findings(self, language: Language = Language.ENGLISH) -> list[dict[str, Any]]:
         """Return warnings and problems of the set-up in their JSON shape, without the places of files and hosts."""

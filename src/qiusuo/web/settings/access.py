@@ -47,5 +47,7 @@ def admit(backend: Backend, request: Request) -> None:
         raise Refusal(HTTPStatus.FORBIDDEN, Fact("web.not_our_page"))
     if not backend.is_run_by(request.scope):
         raise Refusal(HTTPStatus.FORBIDDEN, Fact("web.not_operator"))
-    if request.method not in _READS and request.headers.get("content-type", "").partition(";")[0].strip() != _JSON:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip()
+    empty = not kind and request.headers.get("content-length", "0") == "0"
+    if request.method not in _READS and kind != _JSON and not empty:
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, Fact("web.json_wanted"))

@@ -65,13 +65,18 @@ def engine_use(settings: Settings, kind: type[SearchEngine]) -> Use | None:
     """Return which key or login an engine sends where; None where it has none."""
     secrets = [key for _, key in secrets_of(settings, kind)]
     extra = settings.engine(kind.name).model_extra or {}
-    secrets += [repr(extra[name]) for name in sorted(extra) if name in {"basic_auth", "headers"}]
+    secrets += [repr(extra[name]) for name in _logins(settings, kind)]
     if not secrets:
         return None
     address = address_of(settings, kind)
     usual = kind.base_url if issubclass(kind, HttpEngine) else kind.name
     in_file = settings.engine(kind.name).api_key
     return Use("\n".join(secrets), (address or usual).rstrip("/"), own=address is None and in_file is None)
+
+
+def _logins(settings: Settings, kind: type[SearchEngine]) -> list[str]:
+    """Return the engine's own settings that hold what only its address may see."""
+    return sorted({"basic_auth", "headers"} & set(settings.engine(kind.name).model_extra or {}))
 
 
 def keys_wanted(before: Settings, after: Settings, given: Collection[str]) -> Iterator[tuple[str, Fact]]:
@@ -83,7 +88,7 @@ def keys_wanted(before: Settings, after: Settings, given: Collection[str]) -> It
         ):
             yield key, Fact("settings.key_again", name=key)
     for kind in discover_engines().values():
-        key = f"engines.{kind.name}.api_key"
+        key = f"engines.{kind.name}.{next(iter(() if kind.key_env else _logins(after, kind)), 'api_key')}"
         if key not in given and _leads_elsewhere(engine_use(before, kind), engine_use(after, kind)):
             yield key, Fact("settings.key_again", name=key)
 

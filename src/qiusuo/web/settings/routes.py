@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from fastapi import APIRouter
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from qiusuo.web.api import LANGUAGE
 from qiusuo.web.backend import Backend
 from qiusuo.web.language import reader_language
-from qiusuo.web.route import json_answer
+from qiusuo.web.route import json_answer, user_of
 from qiusuo.web.schemas import error_responses
 from qiusuo.web.settings.access import operators_route
 from qiusuo.web.settings.changing import Change, change_settings
@@ -19,6 +20,8 @@ from qiusuo.web.settings.checkup import RepairBody, findings_shape, mend
 from qiusuo.web.settings.found import find_servers, places_of
 from qiusuo.web.settings.shapes import settings_shape
 from qiusuo.web.settings.trying import Listing, Trial, list_models, try_out
+
+logger = logging.getLogger(__name__)
 
 
 def settings_router(backend: Backend) -> APIRouter:
@@ -36,6 +39,7 @@ def settings_router(backend: Backend) -> APIRouter:
     async def change(request: Request, body: Change) -> Response:
         """Change settings: written to the configuration file, obeyed at once. 修改设置。"""
         names, restart = await change_settings(backend, body)
+        logger.info("settings changed by %s: %s", user_of(request), ", ".join(names))
         language = reader_language(request.scope)
         shape = await settings_shape(backend, language)
         return json_answer({**shape, "changed": names, "restart": restart}, language=language)

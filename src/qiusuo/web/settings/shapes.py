@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from pydantic import SecretStr
@@ -9,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from qiusuo.chat.models.vendors import VENDORS, Vendor
 from qiusuo.config import Settings
+from qiusuo.config_writing import ConfigFile
 from qiusuo.engines.base import HttpEngine, SearchEngine
 from qiusuo.errors import ConfigurationError
 from qiusuo.model_settings import without_login
@@ -28,18 +30,14 @@ _NO_LIST: Final = frozenset({"perplexity"})
 
 async def settings_shape(backend: Backend, language: Language) -> dict[str, Any]:
     """Return all settings."""
-    settings, file = backend.settings, backend.live.file
-    problem = backend.live.problem
-    try:
-        values = file.read()
-    except ConfigurationError as error:
-        problem, values = error, {}
+    settings = backend.settings
+    values, told, unreadable = await asyncio.to_thread(_file_shape, backend.live.file)
+    problem = unreadable or backend.live.problem
     origins = Origins(settings, values)
     return {
-        "file": str(file.path) if file.exists else None,
-        "version": version_of(values, file.salt),
-        "writable": file.writable and problem is None,
-        "problem": problem_told(problem, language) if problem else None,
+        **told,
+        "writable": told["writable"] and problem is None,
+        "problem": _problem(problem, language) if problem else None,
         "fields": {name: _field(name, field, settings, origins) for name, field in plain_fields().items()},
         "models": _models(settings, origins),
         "second_model": settings.second_model,
@@ -49,8 +47,20 @@ async def settings_shape(backend: Backend, language: Language) -> dict[str, Any]
     }
 
 
-def problem_told(problem: ConfigurationError, language: Language) -> dict[str, Any]:
-    """Return what is wrong with the file."""
+def _file_shape(file: ConfigFile) -> tuple[dict[str, Any], dict[str, Any], ConfigurationError | None]:
+    """Return what the file holds, what is told of it, and why it cannot be read."""
+    values: dict[str, Any] = {}
+    problem: ConfigurationError | None = None
+    try:
+        values = file.read()
+    except ConfigurationError as error:
+        problem = error
+    version = version_of(values, file.salt)
+    told = {"file": str(file.path) if file.exists else None, "version": version, "writable": file.writable}
+    return values, told, problem
+
+
+def _problem(problem: ConfigurationError, language: Language) -> dict[str, Any]:
     words = problem.wording(language)
     return {**problem.fact.to_dict(), "message": words.what, "fix": words.fix}
 

@@ -41,10 +41,10 @@ function guessed(key, owners) {
 }
 
 /**
- * @param {{data: SettingsData, noModel: boolean,
+ * @param {{data: SettingsData, wantsModel: boolean,
  *   onUse: (set: Record<string, unknown>, what: string, unset?: string[]) => Promise<void>}} props
  */
-export function KeyBox({ data, noModel, onUse }) {
+export function KeyBox({ data, wantsModel, onUse }) {
   const [key, setKey] = useState("");
   const [chosen, setChosen] = useState("");
   const [models, setModels] = useState(/** @type {string[] | null} */ (null));
@@ -105,16 +105,18 @@ export function KeyBox({ data, noModel, onUse }) {
   /** @param {Owner} provider */
   const useModel = async ({ name }) => {
     const whole = `${name}:${model.trim()}`;
-    if (!model.trim() || !(await accepted({ kind: "model", name: "", model: whole }))) return;
     // An address was that of the model before.
-    const unset = data.fields.model_base_url?.source === "file" ? ["model_base_url"] : [];
+    const moves = data.fields.model_base_url?.source === "file";
+    const unset = moves ? ["model_base_url"] : [];
+    const asked = { kind: "model", name: "", model: whole, base_url: moves ? "" : undefined };
+    if (!model.trim() || !(await accepted(asked))) return;
     await onUse({ model: whole, model_api_key: key }, model.trim(), unset);
     setKey("");
     setModels(null);
   };
   return html`
     <form class="key-box" onSubmit=${go}>
-      <label for="start-key">${noModel ? tr("pasteKey") : tr("pasteEngineKey")}</label>
+      <label for="start-key">${wantsModel ? tr("pasteKey") : tr("pasteEngineKey")}</label>
       <input
         id="start-key"
         type="password"

@@ -18,6 +18,7 @@ import { tr } from "./tr.js";
 /** @import { Config, Finding } from "../types.js" */
 /** @import { EngineEntry, FoundServer, SettingsData } from "../settings/types.js" */
 
+const MOST_OFFERED = 2;
 const MODEL = "export QIUSUO_MODEL=ollama:qwen3";
 
 await loadStyle("start.css");
@@ -27,13 +28,16 @@ export function StartCard({ findings, config }) {
   const { operator, search } = config;
   const [data, setData] = useState(/** @type {SettingsData | null} */ (null));
   const [servers, setServers] = useState(/** @type {FoundServer[]} */ ([]));
-  const noModel = hasNoModel(config);
   const serious = findings.filter(isSerious);
+  // What the doctor warns of is no tick on the list: a model that does not answer, say.
+  const troubled = new Set(serious.map((finding) => finding.code.split(".")[0]));
+  const noModel = hasNoModel(config);
+  const wantsModel = noModel || troubled.has("model");
   useEffect(() => {
     if (!operator) return;
     void call("GET", "/api/settings").then(setData, () => setData(null));
-    if (noModel) void call("GET", "/api/settings/found").then((found) => setServers(found.servers), () => {});
-  }, [operator, noModel, getLanguage()]);
+    if (wantsModel) void call("GET", "/api/settings/found").then((found) => setServers(found.servers), () => {});
+  }, [operator, wantsModel, getLanguage()]);
   /** @param {Record<string, unknown>} set @param {string} what @param {string[]} [unset] */
   const use = async (set, what, unset = []) => {
     if (!data) return;
@@ -49,13 +53,12 @@ export function StartCard({ findings, config }) {
       <h3 id="setup-title">${t("setup")}</h3>
       ${operator && html`<${IconButton} class="quiet away" icon="close" label=${tr("putAway")} onClick=${() => putAway(true)} />`}
       <p>${tr("setupAbout")}</p>
-      <${There} config=${config} />
+      <${There} config=${config} troubled=${troubled} />
       <ul>
         ${noModel &&
         html`<li>
           <b>${t("model")}</b>
           <p>${config.model.kind === "unusable" ? tr("modelUnusable", { model: config.model.label }) : t("extractive")}</p>
-          ${able && servers.map((server) => html`<${Offer} key=${server.base_url} server=${server} onUse=${use} />`)}
           ${operator && !able && html`<${Command} command=${MODEL} />`}
           <a href=${docLink("/docs/chat")} target="_blank">${t("readDocs")}</a>
         </li>`}
@@ -77,8 +80,9 @@ export function StartCard({ findings, config }) {
           `,
         )}
       </ul>
+      ${able && wantsModel && servers.map((server) => html`<${Offer} key=${server.base_url} server=${server} onUse=${use} />`)}
       ${able && !search.available && html`<${Idle} data=${data} onUse=${use} />`}
-      ${able && html`<${KeyBox} data=${data} noModel=${noModel} onUse=${use} />`}
+      ${able && html`<${KeyBox} data=${data} wantsModel=${wantsModel} onUse=${use} />`}
       ${operator
         ? html`<p class="start-foot"><a href="/settings">${tr("allSettings")}</a></p>`
         : html`<p class="start-foot">${tr("askOperator")}</p>`}
@@ -104,15 +108,17 @@ async function patched({ version }, set, unset) {
   }
 }
 
-/** What works already. @param {{config: Config}} props */
-function There({ config }) {
-  const engine = config.search.available ? config.search.engine?.label : "";
+/** What works already. @param {{config: Config, troubled: Set<string>}} props */
+function There({ config, troubled }) {
+  const { available, engine } = config.search;
+  const model = hasNoModel(config) || troubled.has("model") ? "" : config.model.label;
   /** @param {string} name @param {string | undefined} value */
   const line = (name, value) =>
     value && html`<div><span class="tick" aria-hidden="true">✓</span><span>${name}${tr("colon")}${value}</span></div>`;
   return html`
     <div class="there">
-      ${line(t("model"), hasNoModel(config) ? "" : config.model.label)} ${line(t("engine"), engine)}
+      ${line(t("model"), model)}
+      ${line(t("engine"), available && engine && !troubled.has(engine.name) ? engine.label : "")}
     </div>
   `;
 }
@@ -158,7 +164,8 @@ function Offer({ server, onUse }) {
  */
 function Idle({ data, onUse }) {
   const [wrong, setWrong] = useState("");
-  const idle = data.engines.filter((engine) => engine.state === "idle" && !engine.takes_part);
+  // The first of them are the usual choice; the settings have them all.
+  const idle = data.engines.filter((engine) => engine.state === "idle" && !engine.takes_part).slice(0, MOST_OFFERED);
   /** @param {EngineEntry} engine */
   const turnOn = ({ name, label }) =>
     onUse({ provider_priority: [...(data.order.value ?? []), name] }, label).catch((error) => setWrong(reasonOf(error)));

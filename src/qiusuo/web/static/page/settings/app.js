@@ -11,7 +11,8 @@ import { getDesk, load, onDesk } from "./desk.js";
 import { DoctorSheet, lookAgain } from "./doctor.js";
 import { EnginesSheet } from "./engines.js";
 import { ModelSheet } from "./model.js";
-import { LookSheet, PacksSheet, PeopleSheet, PrivacySheet, SearxngSheet } from "./others.js";
+import { LookSheet, PeopleSheet, PrivacySheet, SearxngSheet } from "./others.js";
+import { PacksSheet } from "./packs.js";
 import { tr } from "./tr.js";
 
 /** @import { Desk } from "./desk.js" */
@@ -50,7 +51,7 @@ export function App() {
   return html`
     <div class="settings-page" data-look=${getTheme()}>
       <a class="skip" href="#content">${tr("skip")}</a>
-      <${Side} whole=${desk.data !== null} />
+      <${Side} whole=${desk.data !== null} packs=${desk.packs} />
       <main id="content" tabindex="-1">
         <h1>${tr("title")}</h1>
         <${Content} desk=${desk} />
@@ -61,8 +62,8 @@ export function App() {
   `;
 }
 
-/** @param {{whole: boolean}} props */
-function Side({ whole }) {
+/** @param {{whole: boolean, packs: boolean}} props */
+function Side({ whole, packs }) {
   return html`
     <nav class="side" aria-label=${tr("parts")}>
       <a class="quiet back" href="/"><${Icon} name="back" />${tr("back")}</a>
@@ -72,6 +73,7 @@ function Side({ whole }) {
           <li><a href="#model">${tr("model")}</a></li>
           <li><a href="#engines">${tr("engines")}</a></li>
           <li><a href="#searxng">SearXNG</a></li>
+          ${packs && html`<li><a href="#packs">${tr("packs")}</a></li>`}
           <li><a href="#look">${tr("look")}</a></li>
           <li><a href="#privacy">${tr("privacy")}</a></li>
           <li><a href="#people">${tr("people")}</a></li>

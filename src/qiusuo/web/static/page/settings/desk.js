@@ -29,6 +29,7 @@ const NUMBERS = /(^|[._])(context|monthly_quota|requests_per_second|retention_da
  * @property {Partial<Record<Part, string>>} faults what it said of a part as a whole
  * @property {Partial<Record<Part, string[]>>} clashes what somebody else has saved meanwhile
  * @property {Part | null} saving
+ * @property {boolean} packs there are packs of laws
  */
 
 /** @type {Desk} */
@@ -42,6 +43,7 @@ let desk = {
   faults: {},
   clashes: {},
   saving: null,
+  packs: false,
 };
 
 /** @type {Set<() => void>} */

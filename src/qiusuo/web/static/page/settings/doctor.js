@@ -46,11 +46,13 @@ export function lookAgain() {
   return examine(() => call("GET", "/api/doctor"), "look");
 }
 
-/** @param {string} code */
-async function repair(code) {
+/** @param {string} code @param {Element | null} place where it was asked for */
+async function repair(code, place) {
   await examine(() => call("POST", "/api/doctor/repair", { code }), code);
   announce(null);
   await load();
+  // The button may have gone with what it has mended.
+  if (document.activeElement === document.body && place instanceof HTMLElement) place.focus();
 }
 
 function useLook() {
@@ -124,7 +126,7 @@ function FindingCard({ finding, busy }) {
       ${finding.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
       <p class="finding-foot">
         ${finding.repair &&
-        html`<button type="button" class="primary" disabled=${busy !== ""} onClick=${() => void repair(finding.code)}>
+        html`<button type="button" class="primary" disabled=${busy !== ""} onClick=${(/** @type {{currentTarget: Element}} */ event) => void repair(finding.code, event.currentTarget.closest("section"))}>
           ${busy === finding.code ? tr("repairing") : tr("repair")}
         </button>`}
         ${guide && html`<a href=${guide} target="_blank">${tr("guide")}</a>`}

@@ -1,6 +1,6 @@
 /** The search engines: who is asked, in which order, with which keys and limits. */
 import { html } from "../html.js";
-import { useEffect, useLayoutEffect, useRef } from "../vendor.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { Command } from "../parts/copy.js";
 import { REMOVED, edit, getDesk } from "./desk.js";
 import { ChoiceRow, SecretRow, TextRow, Toggle, whereOf } from "./fields.js";
@@ -46,10 +46,7 @@ export function EnginesSheet({ data }) {
           `,
         )}
       </ol>
-      ${off.length > 0 && html`<h3>${tr("enginesOff")}</h3>`}
-      <ul class="engines">
-        ${off.map((name) => html`<${EngineCard} key=${name} data=${data} name=${name} place=${-1} count=${0} fixed=${fixed} />`)}
-      </ul>
+      <${Others} data=${data} names=${off} fixed=${fixed} alone=${order.every((name) => name === NATIVE)} />
       <h3>${tr("newConversations")}</h3>
       <${ChoiceRow}
         name="search_default"
@@ -69,6 +66,30 @@ export function EnginesSheet({ data }) {
         options=${Object.entries(DEPTHS).map(([value, words]) => [value, tr(words)])}
       />
     <//>
+  `;
+}
+
+/**
+ * Those that are not asked, out of the way of those that are.
+ *
+ * @param {{data: SettingsData, names: string[], fixed: boolean, alone: boolean}} props `alone`: there are no others
+ */
+function Others({ data, names, fixed, alone }) {
+  const [open, setOpen] = useState(alone);
+  const { drafts, errors } = getDesk();
+  const touched = Object.keys({ ...drafts, ...errors }).some((one) => names.some((name) => one.startsWith(`engines.${name}.`)));
+  if (!names.length) return null;
+  return html`
+    <details
+      class="off-engines"
+      open=${open || touched}
+      onToggle=${(/** @type {{currentTarget: HTMLDetailsElement}} */ event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>${tr("enginesOff", { count: names.length })}</summary>
+      <ul class="engines">
+        ${names.map((name) => html`<${EngineCard} key=${name} data=${data} name=${name} place=${-1} count=${0} fixed=${fixed} />`)}
+      </ul>
+    </details>
   `;
 }
 

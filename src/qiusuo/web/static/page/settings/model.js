@@ -202,6 +202,7 @@ function OtherModel({ data, name, isNew }) {
     const rest = Object.fromEntries(Object.entries(drafts).filter(([one]) => !one.startsWith(`${whole}.`)));
     if (isNew) put({ drafts: rest, added: added.filter((one) => one !== name) });
     else put({ drafts: { ...rest, [whole]: REMOVED } });
+    if (valueOf("second_model") === name) edit("second_model", ""); // nobody stands in any more
   };
   const model = data.models.find((one) => one.name === name)?.model ?? "";
   if (removed) {

@@ -1,9 +1,7 @@
-/** The small parts: SearXNG, law packs, language and look, privacy, people. */
-import { call, refusedWith } from "../api.js";
+/** The small parts: SearXNG, language and look, privacy, people. */
 import { html } from "../html.js";
 import { getLanguage, getTheme, setLanguage, setTheme } from "../i18n.js";
-import { useEffect, useState } from "../vendor.js";
-import { edit, messageOf, valueOf } from "./desk.js";
+import { edit, valueOf } from "./desk.js";
 import { FindingsOf } from "./doctor.js";
 import { Row, TextRow, Toggle, idOf, isFixed, whereOf } from "./fields.js";
 import { SavedSheet, Sheet } from "./sheet.js";
@@ -12,9 +10,7 @@ import { TryButton } from "./trying.js";
 
 /** @import { Language } from "../types.js" */
 /** @import { Theme } from "../i18n.js" */
-/** @import { Pack, SettingsData } from "./types.js" */
-
-const PROGRESS_MS = 2000;
+/** @import { SettingsData } from "./types.js" */
 
 /** @param {{data: SettingsData}} props */
 export function SearxngSheet({ data }) {
@@ -31,72 +27,6 @@ export function SearxngSheet({ data }) {
       <//>
       <${FindingsOf} check="searxng" />
     <//>
-  `;
-}
-
-/** Laws that can be fetched, where a plug-in has some. */
-export function PacksSheet() {
-  const [packs, setPacks] = useState(/** @type {Pack[] | null} */ (null));
-  const [failed, setFailed] = useState("");
-  const [looks, setLooks] = useState(0);
-  useEffect(() => {
-    let timer = 0;
-    let gone = false;
-    call("GET", "/api/legal/packs")
-      .then((found) => {
-        if (gone) return;
-        setPacks(found.packs ?? []);
-        setFailed("");
-        if (found.packs?.some(isWorking)) timer = window.setTimeout(() => setLooks((count) => count + 1), PROGRESS_MS);
-      })
-      .catch((error) => {
-        if (!gone && !refusedWith(error, 404)) setFailed(messageOf(error));
-      });
-    return () => {
-      gone = true;
-      clearTimeout(timer);
-    };
-  }, [looks, getLanguage()]);
-  /** @param {"POST" | "DELETE"} method @param {string} name */
-  const ask = async (method, name) => {
-    try {
-      await call(method, `/api/legal/packs/${encodeURIComponent(name)}`, {});
-      setLooks((count) => count + 1);
-    } catch (error) {
-      setFailed(messageOf(error));
-    }
-  };
-  if (!packs?.length && !failed) return null;
-  return html`
-    <${Sheet} id="packs" title=${tr("packs")} about=${tr("packsAbout")}>
-      ${failed && html`<p class="fault" role="alert">${failed}</p>`}
-      <ul class="engines">
-        ${packs?.map((pack) => html`<${PackCard} key=${pack.name} pack=${pack} onAsk=${ask} />`)}
-      </ul>
-    <//>
-  `;
-}
-
-/** @param {Pack} pack @returns {boolean} */
-function isWorking(pack) {
-  return /load|run|work|build|prepar|install(ing)|fetch|queue|wait/.test(pack.state);
-}
-
-/** @param {{pack: Pack, onAsk: (method: "POST" | "DELETE", name: string) => void}} props */
-function PackCard({ pack, onAsk }) {
-  const label = pack.label || pack.name;
-  const working = isWorking(pack);
-  const there = /^(installed|ready|done)$/.test(pack.state);
-  return html`
-    <li class="card">
-      <div class="engine-line">
-        <span class="engine-name"><b>${label}</b><span class="state">${pack.words ?? pack.state}</span></span>
-        ${!working &&
-        html`<button type="button" aria-label=${`${there ? tr("remove") : tr("fetch")}: ${label}`}
-          onClick=${() => onAsk(there ? "DELETE" : "POST", pack.name)}>${there ? tr("remove") : tr("fetch")}</button>`}
-      </div>
-      ${working && html`<progress aria-label=${label} value=${pack.total ? pack.done : undefined} max=${pack.total || undefined}></progress>`}
-    </li>
   `;
 }
 

@@ -77,13 +77,17 @@
  * @property {string[]} models
  * @property {{set: Record<string, unknown>, unset?: string[]}} use
  *
- * @typedef {object} Pack
+ * @typedef {object} Pack laws that can be fetched
  * @property {string} name
- * @property {string} [label]
- * @property {string} state
- * @property {number} [done]
- * @property {number} [total]
- * @property {string} [words]
+ * @property {string} what
+ * @property {string} origin
+ * @property {string} licence
+ * @property {number} download_mb
+ * @property {{revision: string, at: string} | null} installed
+ * @property {"absent" | "installed" | "installing" | "removing" | "failed"} state
+ * @property {number | null} done
+ * @property {number | null} total
+ * @property {string} words what is being done, or why it failed
  *
  * @typedef {import("../types.js").Finding & {repair?: boolean, check?: string, docsUrl?: string}} Found a finding of the doctor
  */
