@@ -72,6 +72,9 @@ class TestAQuestionInTheAddress:
         hostile = '"><script>alert(1)</script>\u0000\u202e javascript:alert(1)'
         assert root(server, TYPED, q=hostile).content == root(server, TYPED).content
 
+    def test_one_of_60_kb_is_refused(self, server: WebServer) -> None:
+        assert root(server, TYPED, q="x" * 60_000).status_code == 431
+
     def test_with_tokens_the_page_is_open_and_a_program_s_query_is_not(self) -> None:
         with WebServer.over("searxng", tokens=["tok-0123456789abcdef"]) as server:
             assert MARK in root(server, TYPED).text

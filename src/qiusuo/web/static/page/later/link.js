@@ -3,7 +3,7 @@ import { loadEarlier } from "../sessions.js";
 import { getState, toast } from "../store.js";
 import { tr } from "./say.js";
 
-/** So many frames the page may still change its layout. */
+/** So many frames the page may still change its layout; the reader's own hand ends it. */
 const SETTLING = 20;
 
 /** @param {string} id */
@@ -19,11 +19,16 @@ export async function showTurn(id) {
     await frame();
   }
   if (!isThere(id)) return toast(tr("noSuchAnswer"), "error");
-  for (let frames = 0; frames < SETTLING && getState().current?.id === here; frames++) {
+  const reader = new AbortController();
+  for (const kind of ["wheel", "pointerdown", "keydown"]) {
+    document.addEventListener(kind, () => reader.abort(), { signal: reader.signal, passive: true });
+  }
+  for (let frames = 0; frames < SETTLING && getState().current?.id === here && !reader.signal.aborted; frames++) {
     const turn = /** @type {HTMLElement | null} */ (document.querySelector(`[data-turn="${CSS.escape(id)}"]`));
     if (turn) bring(turn);
     await frame();
   }
+  reader.abort();
 }
 
 /** @param {HTMLElement} turn */

@@ -57,7 +57,7 @@ function Menu({ session, turn, onClose }) {
       ${session && html`<${Taking} session=${session} turn=${turn} close=${() => box.current?.close()} tell=${setSaid} />`}
       ${session && shared && html`<${PublicLink} session=${session} turn=${turn} open=${shared.sharing} onMade=${look} />`}
       ${!session && html`<${ImportButton} close=${() => box.current?.close()} tell=${setSaid} />`}
-      ${!session && shared && html`<${SharedLinks} shares=${shared.shares} onChange=${look} tell=${setSaid} />`}
+      ${!session && shared && html`<${SharedLinks} shares=${shared.shares} onChange=${look} close=${() => box.current?.close()} tell=${setSaid} />`}
       <p class="menu-said" role="status">${said}</p>
     </dialog>
   `;

@@ -65,8 +65,8 @@ export function PublicLink({ session, turn, open, onMade }) {
   `;
 }
 
-/** @param {{shares: Share[], onChange: () => void, tell: (text: string) => void}} props */
-export function SharedLinks({ shares, onChange, tell }) {
+/** @param {{shares: Share[], onChange: () => void, close: () => void, tell: (text: string) => void}} props */
+export function SharedLinks({ shares, onChange, close, tell }) {
   /** @param {Share} share */
   const end = async (share) => {
     try {
@@ -89,7 +89,7 @@ export function SharedLinks({ shares, onChange, tell }) {
             share.endsAt && tr("until", { day: formatDay(share.endsAt) }),
           );
           return html`<li key=${share.id}>
-            <span><a href=${`#/s/${share.session}`}>${title}</a><small>${times}</small></span>
+            <span><a href=${`#/s/${share.session}`} onClick=${close}>${title}</a><small>${times}</small></span>
             <button type="button" class="danger" aria-label=${tr("endOf", { title })} onClick=${() => void end(share)}>${tr("end")}</button>
           </li>`;
         })}
