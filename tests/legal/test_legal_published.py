@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import http.server
 import json
 import os
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ class TestTaking:
         content = json.loads(listed.read_bytes())
         content["files"][0]["path"] = path
         listed.write_text(json.dumps(content), "utf-8")
-        pointer["list_sha256"] = published.hashlib.sha256(listed.read_bytes()).hexdigest()
+        pointer["list_sha256"] = hashlib.sha256(listed.read_bytes()).hexdigest()
         (disk / published.POINTER).write_text(json.dumps(pointer), "utf-8")
         with pytest.raises(ConfigurationError) as caught:
             take(IndexFolder(tmp_path / "elsewhere"), place_of(str(disk)))
@@ -145,25 +146,34 @@ def file_server(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serving(index: Path) -> Iterator[httpx.Client]:
-    """Run a server over an index folder."""
-    environment = {
-        "QIUSUO_LANG": "en",
-        "QIUSUO_LEGAL_DIR": str(index),
-        "QIUSUO_LEGAL_MEANING": "false",
-        "QIUSUO_DATABASE_URL": f"sqlite:///{index}-chat.db",
-        "SEARXNG_URL": "http://127.0.0.1:9",
-    }
-    command = [sys.executable, "-m", "qiusuo", "serve", "--port", "0"]
-    with subprocess.Popen(command, env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
-        assert process.stderr is not None
-        try:
+def serving(*indexes: Path) -> Iterator[list[httpx.Client]]:
+    """Run a server over each of the index folders; all of them start at once."""
+    with ExitStack() as stack:
+        started = [stack.enter_context(_started(number, index)) for number, index in enumerate(indexes)]
+        clients = []
+        for process in started:
+            assert process.stderr is not None
             line = process.stderr.readline()
             address = re.search(r"http://\S+", line)
             assert address, line + process.stderr.read()
             threading.Thread(target=process.stderr.read, daemon=True).start()
-            with httpx.Client(base_url=address[0], trust_env=False, timeout=60) as client:
-                yield client
+            clients.append(stack.enter_context(httpx.Client(base_url=address[0], trust_env=False, timeout=60)))
+        yield clients
+
+
+@contextmanager
+def _started(number: int, index: Path) -> Iterator[subprocess.Popen[str]]:
+    environment = {
+        "QIUSUO_LANG": "en",
+        "QIUSUO_LEGAL_DIR": str(index),
+        "QIUSUO_LEGAL_MEANING": "false",
+        "QIUSUO_DATABASE_URL": f"sqlite:///{index}-chat-{number}.db",
+        "SEARXNG_URL": "http://127.0.0.1:9",
+    }
+    command = [sys.executable, "-m", "qiusuo", "serve", "--port", "0"]
+    with subprocess.Popen(command, env={**os.environ, **environment}, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603 - ours
+        try:
+            yield process
         finally:
             process.kill()
 
@@ -183,13 +193,14 @@ def legal(index: Path, *arguments: str) -> tuple[int, str]:
 
 
 @pytest.mark.programs
+@pytest.mark.timeout(300)  # three servers start
 def test_two_servers_over_one_folder_and_one_elsewhere(tmp_path: Path) -> None:
     one, disk, other = tmp_path / "one", tmp_path / "disk", tmp_path / "other"
     add_crimes(one, "a", "被告人窃取茶叶二十斤。")
     assert legal(one, "publish", str(disk))[0] == 0
     take(IndexFolder(other), place_of(str(disk)))
-    with serving(one) as first, serving(one) as second, serving(other) as elsewhere:
-        servers = (first, second, elsewhere)
+    with serving(one, one, other) as servers:
+        elsewhere = servers[-1]
         assert [asked(client, "窃取茶叶") for client in servers] == [1, 1, 1]
         problems: list[BaseException] = []
         stop = threading.Event()

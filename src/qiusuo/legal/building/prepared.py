@@ -11,7 +11,7 @@ import pickle
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from typing import Any, Final
@@ -73,7 +73,7 @@ def _parts(case: CaseDocument) -> tuple[str, str, str]:
     return case.facts, case.reasoning, case.verdict
 
 
-def prepared(parse: Parse, records: Iterable[Record]) -> Iterator[Parsed]:
+def prepared(parse: Parse, records: Iterable[Record]) -> Generator[Parsed]:
     """Parse records, one after the other."""
     return (Parsed(record.position, prepare(parse, record.raw), record.place) for record in records)
 
@@ -84,7 +84,7 @@ def prepare(parse: Parse, raw: Any) -> Any:
     return case_row(read) if isinstance(read, CaseDocument) else read
 
 
-def prepared_beside(layout: Layout, records: Iterable[Record]) -> Iterator[Parsed]:
+def prepared_beside(layout: Layout, records: Iterable[Record]) -> Generator[Parsed]:
     """Parse records in processes beside this one; they come back in their order."""
     with ExitStack() as stack:
         workers = [stack.enter_context(closing(_Worker(layout.name))) for _ in range(PROCESSES)]

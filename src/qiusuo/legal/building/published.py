@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 import orjson
@@ -114,8 +114,12 @@ class AddressPlace:
         )
         address = f"{self.address.rstrip('/')}/{path}"
         with target.open("wb") as file:
+
+            def keep(piece: bytes, _whole: int | None) -> None:
+                file.write(piece)
+
             try:
-                asyncio.run(PageClient(policy).download(address, lambda piece, _whole: file.write(piece) and None))
+                asyncio.run(PageClient(policy).download(address, keep))
             except SearchError as error:
                 raise ConfigurationError(Fact("legal_places.unreadable", path=address, words=error.message)) from None
 
@@ -244,7 +248,7 @@ def _list_of(place: Place, name: str, digest: str, work: Path) -> list[Listed]:
     return files
 
 
-def _read(place: Place, path: str, work: Path, digest: str = "") -> dict[str, object]:
+def _read(place: Place, path: str, work: Path, digest: str = "") -> dict[str, Any]:
     arrived = work / "read.part"
     place.bring(path, arrived, _MAX_LIST_BYTES)
     content = arrived.read_bytes()

@@ -37,7 +37,8 @@ _ARTICLE_COLUMNS = "id, version_id, number, suffix, label, headings, text"
 
 def _case(row: Sequence[Any]) -> Case:
     texts = unpack(row[-1])
-    return Case(*row[:10], texts.facts, texts.reasoning, texts.verdict, texts.text, *row[10:12])
+    told: list[Any] = [*row[:10], texts.facts, texts.reasoning, texts.verdict, texts.text, *row[10:12]]
+    return Case(*told)
 
 
 class LegalStore:
