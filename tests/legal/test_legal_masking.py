@@ -7,7 +7,7 @@ import time
 import pytest
 
 from qiusuo.legal.judgments.people import people_in
-from qiusuo.legal.judgments.privacy import mask_case, mask_text
+from qiusuo.legal.judgments.privacy import mask_text, people_of
 from qiusuo.legal.models import Case
 
 
@@ -127,7 +127,7 @@ def test_two_people_of_like_names() -> None:
 def test_a_dotted_name_is_hidden_in_short_too() -> None:
     text = "被告人艾力江·吐尔洪安排他人运输。艾力江辩称不知情。"
     case = Case(1, "某案", "", "", "", "", "", "", "", "", text, "", "", text, "", "")
-    assert mask_case(case).text == "被告人艾某某安排他人运输。艾某某辩称不知情。"
+    assert mask_text(case.text, people_of(case)) == "被告人艾某某安排他人运输。艾某某辩称不知情。"
 
 
 def test_numbers_addresses_and_titles() -> None:
@@ -137,12 +137,11 @@ def test_numbers_addresses_and_titles() -> None:
     )
     number, day = "（2019）川0107刑初1号", "2019-05-01"
     case = Case(1, "王小虎案", number, "某法院", "刑事", "", day, "王小虎", "", "", text, "", "", text, "", "")
-    shown = mask_case(case)
+    shown = mask_text(f"{case.name} {case.parties} {case.text}", people_of(case))
     for secret in ("王小虎", "199005061234", "某路8号", "502室", "12345678", "A12345", "5月6日"):
-        assert secret not in repr(shown), secret
+        assert secret not in shown, secret
     for fact in ("期间多次容留他人吸毒", "对所居住的社区没有重大不良影响", "将李某拦住后在成都市抢劫"):
-        assert fact in shown.text, fact
-    assert (shown.number, shown.court, shown.date) == (case.number, case.court, case.date)
+        assert fact in shown, fact
 
 
 LONG_TEXTS = {

@@ -192,9 +192,9 @@ import sys
 from qiusuo.legal.building import imports
 from qiusuo.legal.pack_terminal import PackOrder, run_install_pack
 own = imports.Importer._read
-def slowly(self, writer, file, label):
+def slowly(self, writer, file, *rest):
     print(file.name, flush=True)
-    return own(self, writer, file, label)
+    return own(self, writer, file, *rest)
 imports.Importer._read = slowly
 run_install_pack(PackOrder("lawrefbook", sys.argv[1], yes=True))
 """

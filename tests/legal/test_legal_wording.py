@@ -11,7 +11,7 @@ import pytest
 
 from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.index.handle import LegalIndex
-from qiusuo.legal.index.ranking import MAX_QUERY_TOKENS, RankedDocument, TantivyBackend, build_tantivy
+from qiusuo.legal.index.ranking import MAX_QUERY_TOKENS, Fields, RankedDocument, TantivyBackend, build_tantivy
 from qiusuo.legal.index.wording import (
     EVERYDAY,
     MOST_EVERYDAY,
@@ -140,8 +140,8 @@ class TestCommonWords:
             RankedDocument(number, {"facts": "被告人到案" + ("扒窃手机" if number % 100 == 0 else "")}, {})
             for number in range(1, count + 1)
         )
-        assert build_tantivy(folder, ("facts",), (), documents) == count
-        return TantivyBackend(folder, ("facts",), ())
+        assert build_tantivy(folder, Fields(("facts",)), lambda _: documents) == count
+        return TantivyBackend(folder, Fields(("facts",)))
 
     def test_what_most_documents_say_is_left_out(self, tmp_path: Path) -> None:
         backend = self.backend(tmp_path / "index", 600)

@@ -21,6 +21,11 @@ def packed(key: str) -> str:
     return about(key, "legal_packs_help")
 
 
+def elsewhere(key: str) -> str:
+    """Return what a command about published indexes, or its argument, does."""
+    return about(key, "legal_places")
+
+
 legal = typer.Typer(help=own("group"), no_args_is_help=True)
 
 
@@ -89,6 +94,22 @@ def legal_rebuild(
     from qiusuo.legal.terminal import run_rebuild  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_rebuild(semantic=semantic))
+
+
+@legal.command("publish", epilog=EPILOG, help=elsewhere("publish"))
+def legal_publish(target: Annotated[str, typer.Argument(help=elsewhere("publish_target"))]) -> None:
+    """Publish the current index to a folder, for other machines."""
+    from qiusuo.legal.places_terminal import run_publish  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_publish(target))
+
+
+@legal.command("take", epilog=EPILOG, help=elsewhere("take"))
+def legal_take(source: Annotated[str, typer.Argument(help=elsewhere("take_source"))]) -> None:
+    """Take an index that was published elsewhere."""
+    from qiusuo.legal.places_terminal import run_take  # noqa: PLC0415 - loaded when used
+
+    raise typer.Exit(run_take(source))
 
 
 @legal.command("stats", epilog=EPILOG, help=own("stats"))

@@ -19,6 +19,7 @@ from qiusuo.legal.answers.comparing import Change, Comparison, Part, compare
 from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
 from qiusuo.legal.answers.sources import by_folder
+from qiusuo.legal.before_import import tell_before
 from qiusuo.legal.building.imports import Importer, ImportReport, SourceReport, rebuild
 from qiusuo.legal.building.install import LABEL, LICENCE, PACKAGE, SIZE_MB, is_installed, statutes_file
 from qiusuo.legal.index.folder import IndexFolder
@@ -60,12 +61,22 @@ def run_install(*, yes: bool, semantic: bool) -> Exit:
 def run_import(paths: list[str], *, semantic: bool) -> Exit:
     """Add files to the index."""
     files = [Path(path) for path in paths]
-    return guarded(lambda folder: _import(folder, lambda importer: importer.run(files), semantic=semantic))
+
+    def work(folder: IndexFolder) -> Exit:
+        tell_before(folder, files)
+        return _import(folder, lambda importer: importer.run(files), semantic=semantic)
+
+    return guarded(work)
 
 
 def run_rebuild(*, semantic: bool) -> Exit:
     """Build the ranking anew."""
-    return guarded(lambda folder: _import(folder, rebuild, semantic=semantic))
+
+    def work(folder: IndexFolder) -> Exit:
+        tell_before(folder, ())
+        return _import(folder, rebuild, semantic=semantic)
+
+    return guarded(work)
 
 
 def run_stats(*, files: bool, as_json: bool) -> Exit:

@@ -14,16 +14,17 @@ from pathlib import Path
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.legal.building.finish import finish, numbering_gaps
 from qiusuo.legal.building.importers import Layout, files_under, layout_of
+from qiusuo.legal.building.importers.records import as_it_is
+from qiusuo.legal.building.prepared import MUCH_BYTES, prepared, prepared_beside
+from qiusuo.legal.building.ranked import article_documents, case_count, case_documents
 from qiusuo.legal.building.replacing import forget_unread, replace_sources, unread
+from qiusuo.legal.building.staging import ARTICLES, CASES, RANKED_AS, prepare_staging
 from qiusuo.legal.building.writer import ImportProgress, StoreWriter, stamp_of
 from qiusuo.legal.index import encoding, semantic
 from qiusuo.legal.index.folder import STORE, IndexFolder
-from qiusuo.legal.index.handle import ARTICLE_FIELDS, ARTICLE_FILTERS, CASE_FIELDS, CASE_FILTERS
-from qiusuo.legal.index.places import place_of
-from qiusuo.legal.index.ranking import RankedDocument, RankingBuilder, build_tantivy, load_tantivy
-from qiusuo.legal.index.schema import RANKING_VERSION, STORE_VERSION
-from qiusuo.legal.models import Law, LawKind
-from qiusuo.legal.reading.names import STATE
+from qiusuo.legal.index.handle import ARTICLE_FIELDS, CASE_FIELDS
+from qiusuo.legal.index.ranking import RankingBuilder, build_tantivy, load_tantivy
+from qiusuo.legal.index.schema import RANKING_VERSION
 from qiusuo.words import Fact
 
 BATCH_SECONDS = 0.5
@@ -68,6 +69,20 @@ Tell = Callable[[ImportStep], None]
 
 
 @dataclass(frozen=True, slots=True)
+class _Span:
+    """Where a file stands among all that is read: from which share on, how much of all, its bytes."""
+
+    start: float
+    part: float
+    size: int
+    many: bool
+
+    def share(self, place: int) -> float | None:
+        """Return how much of all has been read, at a place in the file; None where the place is not known."""
+        return self.start + self.part * min(1.0, place / self.size) if place and self.size else None
+
+
+@dataclass(frozen=True, slots=True)
 class Importer:
     """Writes to one index folder."""
 
@@ -93,7 +108,7 @@ class Importer:
         own = (self.folder.staging.resolve(), (self.folder.root / "generations").resolve())
         files = [file for file in found if not any(file.is_relative_to(folder) for folder in own)]
         with self.folder.writing():
-            lost = self._prepare_staging()
+            lost = prepare_staging(self.folder)
             writer = StoreWriter(self.folder.staging / STORE)
             try:
                 given = [(file, label) for file in files]
@@ -115,76 +130,64 @@ class Importer:
             tuple(path for path, _ in lost if not Path(path).exists()),
         )
 
-    def _prepare_staging(self) -> list[tuple[str, str]]:
-        """Start from what an interrupted import left, else from the current index; return sources to read again."""
-        staging, current = self.folder.staging, self.folder.current()
-        if (staging / STORE).exists():
-            outdated = _sources_if_outdated(staging / STORE)
-            if outdated is None:
-                return []
-            shutil.rmtree(staging)
-            staging.mkdir()
-            return outdated
-        staging.mkdir(parents=True, exist_ok=True)
-        if current is None:
-            return []
-        outdated = _sources_if_outdated(current / STORE)
-        if outdated is not None:
-            return outdated
-        partial = staging / f"{STORE}.part"
-        shutil.copyfile(current / STORE, partial)
-        partial.rename(staging / STORE)
-        return []
-
     def _read_all(
         self, writer: StoreWriter, again: list[tuple[Path, str]], given: list[tuple[Path, str]]
     ) -> Iterator[SourceReport]:
         """Read the files; what is read again after others were taken out is reported only where it cannot be read."""
         count = len(again) + len(given)
+        sizes = [_size(file) for file, _ in (*again, *given)]
+        total, before = sum(sizes) or 1, 0
         for place, (file, label) in enumerate((*again, *given)):
             if len(given) > 1:
-                self.tell(ImportStep(label or file.parent.name, place / count))
-            report = self._read_or_skip(writer, file, label, many=count > 1)
+                self.tell(ImportStep(label or file.parent.name, before / total))
+            span = _Span(before / total, sizes[place] / total, sizes[place], many=count > 1)
+            report = self._read_or_skip(writer, file, label, span)
+            before += sizes[place]
             if place >= len(again) or not (report.accepted or report.duplicates):
                 yield report
 
-    def _read_or_skip(self, writer: StoreWriter, file: Path, label: str, *, many: bool) -> SourceReport:
+    def _read_or_skip(self, writer: StoreWriter, file: Path, label: str, span: _Span) -> SourceReport:
         """Read a file; one of many that cannot be read is reported and does not keep the others out."""
         try:
-            return self._read(writer, file, label)
+            return self._read(writer, file, label, span)
         except InvalidQuery as error:
-            if not many:
+            if not span.many:
                 raise
             return SourceReport(file, 0, 0, 1, ((error.message, 1),))
 
-    def _read(self, writer: StoreWriter, file: Path, label: str) -> SourceReport:
+    def _read(self, writer: StoreWriter, file: Path, label: str, span: _Span) -> SourceReport:
         layout = layout_of(file)
         if layout is None:  # a source of a former version whose name no longer fits
             return SourceReport(file, 0, 0, 0, ())
         progress = writer.source(str(file), stamp_of(file), layout.name, label or file.name)
         resumed = progress.position > 0
         if not progress.done:
-            self._read_rest(writer, file, layout, progress)
+            self._read_rest(writer, file, layout, progress, span)
         reasons = writer.database.execute(
             "SELECT reason, count(*) FROM rejected WHERE source_id = ? GROUP BY reason ORDER BY count(*) DESC LIMIT 20",
             (progress.source_id,),
         ).fetchall()
         return SourceReport(file, progress.accepted, progress.duplicates, progress.rejected, tuple(reasons), resumed)
 
-    def _read_rest(self, writer: StoreWriter, file: Path, layout: Layout, progress: ImportProgress) -> None:
-        start, begun = progress.position, time.monotonic()
+    def _read_rest(
+        self, writer: StoreWriter, file: Path, layout: Layout, progress: ImportProgress, span: _Span
+    ) -> None:
+        begun, since = time.monotonic(), 0
+        records = layout.records(file, progress.position)
+        beside = span.size >= MUCH_BYTES and layout.parse is not as_it_is
+        parsed = prepared_beside(layout, records) if beside else prepared(layout.parse, records)
         writer.begin()
         try:
-            for position, entry in enumerate(layout.read(file), 1):
-                if position <= start:
-                    continue
-                progress.position = position
-                writer.add(entry, progress)
-                if position % BATCH_ENTRIES == 0 or time.monotonic() - begun > BATCH_SECONDS:
-                    writer.commit(progress)
-                    self.tell(ImportStep(f"{file.name}: {progress.accepted:,}"))
-                    begun = time.monotonic()
-                    writer.begin()
+            with closing(parsed):
+                for position, entry, place, resumable in layout.join(parsed):
+                    progress.position = position
+                    writer.add(entry, progress)
+                    since += 1
+                    if resumable and (since >= BATCH_ENTRIES or time.monotonic() - begun > BATCH_SECONDS):
+                        writer.commit(progress)
+                        self.tell(ImportStep(f"{file.name}: {progress.accepted:,}", span.share(place)))
+                        begun, since = time.monotonic(), 0
+                        writer.begin()
             progress.done = True
             writer.commit(progress)
         except BaseException:  # an interrupt too leaves nothing half done
@@ -198,16 +201,30 @@ class Importer:
         self.tell(ImportStep("citations"))
         finish(database)
         self.tell(ImportStep("ranking: articles"))
+        shutil.rmtree(staging / ARTICLES, ignore_errors=True)
         articles = self.build_ranking(
-            staging / "articles", ARTICLE_FIELDS, ARTICLE_FILTERS, _article_documents(database)
+            staging / ARTICLES, ARTICLE_FIELDS, lambda _: article_documents(database), lambda _: None
         )
-        self.tell(ImportStep("ranking: cases"))
-        cases = self.build_ranking(staging / "cases", CASE_FIELDS, CASE_FILTERS, _case_documents(database))
+        cases = self._rank_cases(writer)
         self._build_vectors(database, articles)
         writer.set_meta("ranking_version", str(RANKING_VERSION))
         writer.set_meta("built_at", datetime.now(UTC).isoformat(timespec="seconds"))
         gaps = tuple((name, published, tuple(missing)) for name, published, missing in numbering_gaps(database))
         return articles, cases, gaps
+
+    def _rank_cases(self, writer: StoreWriter) -> int:
+        """Rank the judgments that are new; those that an interrupted import or the current index has ranked stay."""
+        database, folder = writer.database, self.folder.staging / CASES
+        self.tell(ImportStep("ranking: cases"))
+        if writer.meta(RANKED_AS) != str(RANKING_VERSION):
+            shutil.rmtree(folder, ignore_errors=True)
+            writer.set_meta(RANKED_AS, str(RANKING_VERSION))
+        count = case_count(database)
+
+        def tell(done: int) -> None:
+            self.tell(ImportStep(f"ranking: cases {done:,}", done / count))
+
+        return self.build_ranking(folder, CASE_FIELDS, lambda after: case_documents(database, after), tell)
 
     def _build_vectors(self, database: sqlite3.Connection, count: int) -> None:
         """Encode the articles, all of them where that was asked for.
@@ -234,37 +251,8 @@ def rebuild(importer: Importer) -> ImportReport:
     return importer.run([])
 
 
-def _article_documents(database: sqlite3.Connection) -> Iterator[RankedDocument]:
-    laws = {
-        row[0]: Law(row[0], row[1], LawKind(row[2]), "", "")
-        for row in database.execute("SELECT id, name, kind FROM laws")
-    }
-    rows = database.execute(
-        "SELECT a.id, v.law_id, a.headings, a.text FROM articles a JOIN versions v ON v.id = a.version_id ORDER BY a.id"
-    )
-    for article_id, law_id, headings, text in rows:
-        law = laws[law_id]
-        # 第三章 says nothing, its title does.
-        titles = " ".join(head.partition(" ")[2] or head for head in headings.split("\n"))
-        fields = {"text": text, "headings": titles, "law": law.name.removeprefix(STATE)}
-        yield RankedDocument(article_id, fields, {"of_law": str(law_id), "place": place_of(law)})
-
-
-def _case_documents(database: sqlite3.Connection) -> Iterator[RankedDocument]:
-    rows = database.execute("SELECT id, name, cause, facts, reasoning, verdict, text, case_type FROM cases ORDER BY id")
-    for case_id, name, cause, facts, reasoning, verdict, text, case_type in rows:
-        rest = f"{name} {cause} {reasoning} {verdict}"
-        yield RankedDocument(case_id, {"facts": facts or text, "rest": rest}, {"type": case_type or "-"})
-
-
-def _sources_if_outdated(store: Path) -> list[tuple[str, str]] | None:
-    """Return the sources of a store that has other tables than ours, with their labels; None if it can stay."""
+def _size(file: Path) -> int:
     try:
-        with closing(sqlite3.connect(store)) as database:
-            row = database.execute("SELECT value FROM meta WHERE key = 'store_version'").fetchone()
-            if row and row[0] == str(STORE_VERSION):
-                return None
-            rows = database.execute("SELECT path, label FROM sources ORDER BY id")
-            return [(str(path), str(label)) for path, label in rows]
-    except sqlite3.Error:
-        return []
+        return file.stat().st_size
+    except OSError:
+        return 0

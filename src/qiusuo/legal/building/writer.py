@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from qiusuo.legal.building.importers import Entry
+from qiusuo.legal.building.prepared import CaseRow
 from qiusuo.legal.index.schema import STORE_VERSION, TABLES
-from qiusuo.legal.judgments.judgment_text import case_number_key
-from qiusuo.legal.models import ArticleDraft, ArticleNumber, CaseDocument, LawDocument, LawKind, RejectedRow
+from qiusuo.legal.models import ArticleDraft, ArticleNumber, LawDocument, LawKind, RejectedRow
 from qiusuo.legal.reading.amendments import with_quoted_articles_rejoined
 from qiusuo.legal.reading.dates import effective_day
 from qiusuo.legal.reading.names import STATE, name_key
 from qiusuo.legal.reading.numbers import folded
 
 MAX_EXCERPT = 2000
+# A packed judgment has some 2 kB: of pages of the usual 4 kB a third would stay empty.
+PAGE_BYTES = 8192
 # The share of articles with the same words from which on an undated text is the one that is known.
 ENOUGH_ALIKE = 0.9
+Prepared = LawDocument | CaseRow | RejectedRow
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -54,6 +55,7 @@ class StoreWriter:
     def __init__(self, path: Path) -> None:
         new = not path.exists()
         self.database = sqlite3.connect(path, isolation_level=None)
+        self.database.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new store
         self.database.execute("PRAGMA journal_mode = WAL")
         self.database.execute("PRAGMA synchronous = NORMAL")
         if new or not self._has_tables():
@@ -102,11 +104,11 @@ class StoreWriter:
         )
         self.database.execute("COMMIT")
 
-    def add(self, entry: Entry, progress: ImportProgress) -> None:
+    def add(self, entry: Prepared, progress: ImportProgress) -> None:
         """Add one entry and count it."""
         if isinstance(entry, LawDocument):
             self._add_law(with_quoted_articles_rejoined(entry), progress)
-        elif isinstance(entry, CaseDocument):
+        elif isinstance(entry, CaseRow):
             self._add_case(entry, progress)
         else:
             self.reject(entry, progress)
@@ -128,6 +130,8 @@ class StoreWriter:
         self.database.close()
 
     def _add_law(self, law: LawDocument, progress: ImportProgress) -> None:
+        # Whether a source has laws at all: an article does not tell from which of several it came.
+        self.database.execute("UPDATE sources SET laws = 1 WHERE id = ? AND NOT laws", (progress.source_id,))
         law_id = self._law_id(law)
         version_id = self._version_id(law_id, law, progress.source_id)
         added = changed = 0
@@ -224,20 +228,15 @@ class StoreWriter:
             (law.published, effective, basis.value, version_id),
         )
 
-    def _add_case(self, case: CaseDocument, progress: ImportProgress) -> None:
-        text = case.text.encode("utf-8", "replace").decode()
-        digest = hashlib.sha256(f"{case.number}\n{text}".encode()).hexdigest()
+    def _add_case(self, case: CaseRow, progress: ImportProgress) -> None:
+        row = astuple(case)
         cursor = self.database.execute(
             "INSERT OR IGNORE INTO cases (digest, number, number_key, name, court, case_type, procedure, date, parties,"
-            " cause, legal_basis, facts, reasoning, verdict, text, url, source_id)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                digest, case.number, case_number_key(case.number), case.name, case.court, case.case_type,
-                case.procedure, case.date, case.parties, case.cause, case.legal_basis, case.facts, case.reasoning,
-                case.verdict, text, case.url, progress.source_id,
-            ),
-        )  # fmt: skip
+            " cause, legal_basis, url, source_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row[:-1], progress.source_id),
+        )
         if cursor.rowcount:
+            self.database.execute("INSERT INTO case_texts VALUES (?, ?)", (cursor.lastrowid, case.packed))
             progress.accepted += 1
         else:
             progress.duplicates += 1

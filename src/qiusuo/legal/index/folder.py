@@ -5,6 +5,7 @@
     current               names the generation in use; replaced in one step
     generations/<n>/      store.db, articles/, cases/: never changed once named; vectors may come later
     staging/              what an import is building; survives a kill and is continued
+    incoming/             what is being taken from elsewhere; likewise
     writer.lock           held by the one writer
     vectors.lock          held by who makes vectors
 """
@@ -58,14 +59,19 @@ class IndexFolder:
         path = self.root / "generations" / Path(name).name
         return path if (path / STORE).is_file() else None
 
-    def publish(self) -> Path:
-        """Make what stands in staging the current generation, and remove old ones."""
+    @property
+    def incoming(self) -> Path:
+        return self.root / "incoming"
+
+    def publish(self, source: Path | None = None) -> Path:
+        """Make what stands in staging, or in another folder of ours, the current generation, and remove old ones."""
+        source = source or self.staging
         generations = self.root / "generations"
         generations.mkdir(exist_ok=True)
         numbers = [int(path.name) for path in generations.iterdir() if path.name.isdecimal()]
         target = generations / f"{max(numbers, default=0) + 1:06d}"
-        _sync_tree(self.staging)
-        self.staging.rename(target)
+        _sync_tree(source)
+        source.rename(target)
         _sync(generations)
         pending = self.root / "current.new"
         pending.write_text(target.name + "\n", "utf-8")

@@ -13,7 +13,7 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.validity import in_force, repealed
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.places import NATIONAL, place_of, places_in, subjects_of
-from qiusuo.legal.index.ranking import RankingBackend, TantivyBackend, fact_tokens, own_tokens, tokens
+from qiusuo.legal.index.ranking import Fields, Filters, RankingBackend, TantivyBackend, fact_tokens, own_tokens, tokens
 from qiusuo.legal.index.schema import RANKING_VERSION
 from qiusuo.legal.index.semantic import Vectors
 from qiusuo.legal.index.store import LegalStore
@@ -23,11 +23,9 @@ from qiusuo.legal.reading.mentions import as_question, laws_in
 from qiusuo.legal.reading.names import NameTable
 from qiusuo.words import Fact
 
-ARTICLE_FIELDS = ("text", "headings", "law")
-ARTICLE_FILTERS = ("of_law", "place")
+ARTICLE_FIELDS = Fields(ranked=("text", "headings", "law"), exact=("of_law", "place"))
 ARTICLE_WEIGHTS: Mapping[str, float] = MappingProxyType({"text": 1.0, "headings": 0.3, "law": 0.1})
-CASE_FIELDS = ("facts", "rest")
-CASE_FILTERS = ("type",)
+CASE_FIELDS = Fields(ranked=("facts", "rest"), exact=("type",), parts=("court",), days=("day",), numbered=True)
 CASE_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0, "rest": 0.3})
 # A description of facts is compared with facts alone; key words may as well stand in the verdict.
 FACTS_WEIGHTS: Mapping[str, float] = MappingProxyType({"facts": 1.0})
@@ -84,8 +82,8 @@ class LegalIndex:
             self.store.close()
             raise ConfigurationError(Fact("legal.other_ranking"), commands=("qiusuo legal rebuild",))
         self.names = NameTable.build((law.id, law.name) for law in self.store.laws.values())
-        self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS, ARTICLE_FILTERS)
-        self._cases: RankingBackend = TantivyBackend(generation / "cases", CASE_FIELDS, CASE_FILTERS)
+        self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS)
+        self._cases: RankingBackend = TantivyBackend(generation / "cases", CASE_FIELDS)
         self._version_of = self.store.version_ids()
         self._priors = {
             version.id: law_prior(version.law.kind, self.store.cited_by[version.law.id], version.article_count)
@@ -226,9 +224,8 @@ class LegalIndex:
         """Return the prior of the law that an article stands in."""
         return self._priors[self._version_of[article_id]]
 
-    def rank_cases(self, words: str, limit: int, case_type: str = "") -> list[Hit]:
-        """Return the judgments that fit the words best, only those of a type if one is given."""
-        filters = {"type": case_type} if case_type else None
+    def rank_cases(self, words: str, limit: int, filters: Filters | None = None) -> list[Hit]:
+        """Return the judgments that fit the words best, only those of a type, of a court or of a time."""
         if len(words) > FACTS_CHARS:
             said = dict.fromkeys(fact_tokens(words) or tokens(words), 1.0)
             facts = self._cases.without_common(said, "facts", COMMON_IN_JUDGMENTS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-STORE_VERSION: Final = 3
+STORE_VERSION: Final = 4
 """Changes with the tables and with what is read into them: an older store is read again from its sources."""
-RANKING_VERSION: Final = 2
+RANKING_VERSION: Final = 3
 """Changes with the fields, tokens or priors of ranking: an older one is built again from the store."""
 
 TABLES: Final = """
@@ -22,6 +22,7 @@ CREATE TABLE sources (
     duplicates INTEGER NOT NULL DEFAULT 0,
     rejected INTEGER NOT NULL DEFAULT 0,
     done INTEGER NOT NULL DEFAULT 0,
+    laws INTEGER NOT NULL DEFAULT 0,
     UNIQUE (path, stamp)
 );
 CREATE TABLE rejected (
@@ -95,7 +96,7 @@ CREATE TABLE amended (
 ) WITHOUT ROWID;
 CREATE TABLE cases (
     id INTEGER PRIMARY KEY,
-    digest TEXT NOT NULL UNIQUE,
+    digest BLOB NOT NULL UNIQUE,
     number TEXT NOT NULL,
     number_key TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -106,12 +107,13 @@ CREATE TABLE cases (
     parties TEXT NOT NULL,
     cause TEXT NOT NULL,
     legal_basis TEXT NOT NULL,
-    facts TEXT NOT NULL,
-    reasoning TEXT NOT NULL,
-    verdict TEXT NOT NULL,
-    text TEXT NOT NULL,
     url TEXT NOT NULL,
     source_id INTEGER NOT NULL REFERENCES sources(id)
+);
+-- Apart from the rest, so that a look at many judgments (titles, courts) reads few pages.
+CREATE TABLE case_texts (
+    case_id INTEGER PRIMARY KEY REFERENCES cases(id),
+    packed BLOB NOT NULL
 );
 CREATE INDEX cases_by_number ON cases(number_key);
 CREATE INDEX versions_by_law ON versions(law_id);

@@ -9,6 +9,7 @@ from typing import Any
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.index.folder import STORE
+from qiusuo.legal.index.packed_texts import unpack
 from qiusuo.legal.index.schema import STORE_VERSION
 from qiusuo.legal.judgments.judgment_text import case_number_key
 from qiusuo.legal.models import (
@@ -27,10 +28,17 @@ from qiusuo.words import Fact
 
 MAX_RANGE = 100
 _CASE_COLUMNS = (
-    "c.id, c.name, c.number, c.court, c.case_type, c.procedure, c.date, c.parties, c.cause, c.legal_basis, c.facts,"
-    " c.reasoning, c.verdict, c.text, c.url, s.label"
+    "c.id, c.name, c.number, c.court, c.case_type, c.procedure, c.date, c.parties, c.cause, c.legal_basis, c.url,"
+    " s.label, t.packed"
 )
+_CASE_TABLES = "cases c JOIN sources s ON s.id = c.source_id JOIN case_texts t ON t.case_id = c.id"
 _ARTICLE_COLUMNS = "id, version_id, number, suffix, label, headings, text"
+
+
+def _case(row: Sequence[Any]) -> Case:
+    texts = unpack(row[-1])
+    told: list[Any] = [*row[:10], texts.facts, texts.reasoning, texts.verdict, texts.text, *row[10:12]]
+    return Case(*told)
 
 
 class LegalStore:
@@ -181,20 +189,20 @@ class LegalStore:
         """Return judgments in the order of their ids."""
         marks = ",".join("?" * len(ids))
         rows = self._all(
-            f"SELECT {_CASE_COLUMNS} FROM cases c JOIN sources s ON s.id = c.source_id WHERE c.id IN ({marks})",  # noqa: S608 - question marks
+            f"SELECT {_CASE_COLUMNS} FROM {_CASE_TABLES} WHERE c.id IN ({marks})",  # noqa: S608 - question marks
             tuple(ids),
         )
-        found = {int(row[0]): Case(*row) for row in rows}
+        found = {int(row[0]): _case(row) for row in rows}
         return [found[known] for known in ids if known in found]
 
     def cases_by_number(self, number: str) -> list[Case]:
         """Return the judgments with that 案号, however it is written."""
         rows = self._all(
-            f"SELECT {_CASE_COLUMNS} FROM cases c JOIN sources s ON s.id = c.source_id WHERE c.number_key = ?"  # noqa: S608 - our own column names
+            f"SELECT {_CASE_COLUMNS} FROM {_CASE_TABLES} WHERE c.number_key = ?"  # noqa: S608 - our own column names
             " ORDER BY c.date DESC, c.id LIMIT 20",
             (case_number_key(number),),
         )
-        return [Case(*row) for row in rows]
+        return [_case(row) for row in rows]
 
     def case_titles(self, ids: Iterable[int]) -> Mapping[int, tuple[str, str]]:
         """Return name and 案由 of judgments."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from qiusuo.legal.index.handle import FACTS_CHARS, LegalIndex
-from qiusuo.legal.index.ranking import question_tokens
+from qiusuo.legal.index.ranking import Filters, question_tokens
 from qiusuo.legal.index.wording import legal_pairs
 from qiusuo.legal.models import Case, Hit
 from qiusuo.legal.recognising.asked_cases import is_about_law
@@ -29,9 +29,9 @@ LEAST_SHARE_OF_ANYTHING: Final = 0.9  # long judgments have every word of daily 
 LEAST_SHARE_OF_FACTS: Final = 0.1
 
 
-def ranked_cases(index: LegalIndex, words: str, limit: int, case_type: str = "") -> list[Hit]:
-    """Return the judgments that fit the words best, only those of a type if one is given."""
-    hits = index.rank_cases(words, max(limit, CANDIDATES), case_type)
+def ranked_cases(index: LegalIndex, words: str, limit: int, filters: Filters | None = None) -> list[Hit]:
+    """Return the judgments that fit the words best, only those that the filters admit."""
+    hits = index.rank_cases(words, max(limit, CANDIDATES), filters)
     ranked = with_votes(index, hits) if len(words) > FACTS_CHARS else _with_titles(index, words, hits)
     return ranked[:limit]
 
@@ -63,18 +63,25 @@ def _in_order(hits: Iterable[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
-def is_near(index: LegalIndex, words: str, case: Case) -> bool:
-    """Tell whether a judgment has to do with what is asked for."""
-    pairs = [token for token in question_tokens(words) if len(token) > 1]
-    if not pairs:
-        return words.strip() in f"{case.name}{case.cause}"
-    text = f"{case.name}{case.cause}{case.facts}{case.reasoning}{case.verdict}{case.text}".lower()
-    meant = legal_pairs(words)  # 盗窃 where somebody writes 偷
-    told = {pair: index.case_rarity(pair) for pair in (*pairs, *meant)}
-    rarities = {pair: max(1.0 if rarity is None else rarity, _LEAST_RARITY) for pair, rarity in told.items()}
-    asked = sum(rarities[pair] for pair in pairs)
-    share = sum(rarity for pair, rarity in rarities.items() if pair in text) / asked
-    if len(words) > FACTS_CHARS:
-        return share >= LEAST_SHARE_OF_FACTS
-    few = None in told.values()
-    return share >= (LEAST_SHARE if few or meant or is_about_law(words) else LEAST_SHARE_OF_ANYTHING)
+class Nearness:
+    """Tells whether a judgment has to do with what is asked for; what the words weigh is looked up once."""
+
+    def __init__(self, index: LegalIndex, words: str) -> None:
+        self._words = words.strip()
+        self._pairs = [token for token in question_tokens(words) if len(token) > 1]
+        meant = legal_pairs(words)  # 盗窃 where somebody writes 偷
+        told = {pair: index.case_rarity(pair) for pair in (*self._pairs, *meant)}
+        self._rarities = {pair: max(1.0 if one is None else one, _LEAST_RARITY) for pair, one in told.items()}
+        if len(words) > FACTS_CHARS:
+            self._least = LEAST_SHARE_OF_FACTS
+        else:
+            few = None in told.values()
+            self._least = LEAST_SHARE if few or meant or is_about_law(words) else LEAST_SHARE_OF_ANYTHING
+
+    def holds(self, case: Case) -> bool:
+        """Tell whether a judgment has enough of what is asked for."""
+        if not self._pairs:
+            return self._words in f"{case.name}{case.cause}"
+        text = f"{case.name}{case.cause}{case.facts}{case.reasoning}{case.verdict}{case.text}".lower()
+        asked = sum(self._rarities[pair] for pair in self._pairs)
+        return sum(rarity for pair, rarity in self._rarities.items() if pair in text) / asked >= self._least

@@ -10,9 +10,10 @@ from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.regulations import DEFAULT_LIMIT, MAX_LIMIT, check_day, check_query
 from qiusuo.legal.answers.results import NO_CASE, JudgmentDetails, LegalAnswer
 from qiusuo.legal.index.handle import LegalIndex
-from qiusuo.legal.judgments.case_ranking import is_near, ranked_cases
+from qiusuo.legal.index.ranking import DayRange, Filters
+from qiusuo.legal.judgments.case_ranking import CANDIDATES, Nearness, ranked_cases
 from qiusuo.legal.judgments.judgment_text import CASE_TYPES, case_number
-from qiusuo.legal.judgments.privacy import mask_case
+from qiusuo.legal.judgments.privacy import mask_text, people_of
 from qiusuo.legal.models import Case
 from qiusuo.legal.reading.documents import leading_case
 from qiusuo.legal.reading.numbers import folded
@@ -22,8 +23,9 @@ from qiusuo.words import Fact
 
 SUMMARY_CHARS = 300
 VERDICT_CHARS = 300
-# How many hits are looked at when court or date filter them afterwards.
-FILTERED_CANDIDATES = 2000
+_BRIEF_OF = 4  # blanks are taken out of so much more
+# How many titles are looked at for that of a leading case.
+TITLES_LOOKED_AT = 2000
 Answer = LegalAnswer[JudgmentDetails]
 
 
@@ -53,6 +55,13 @@ class CaseFilters:
             check_day(self.date_from, today, "dateFrom") if self.date_from else "",
             check_day(self.date_to, today, "dateTo") if self.date_to else "",
         )
+
+    def for_ranking(self) -> Filters:
+        """Return what the ranking is told, so that what does not fit takes nobody's place."""
+        named: dict[str, str | DayRange] = {"type": self.case_type, "court": self.court}
+        if self.date_from or self.date_to:
+            named["day"] = (self.date_from, self.date_to)
+        return {name: value for name, value in named.items() if value}
 
     def admits_page(self, page: JudgmentDetails) -> bool:
         """Tell whether a page of the web may fit: what it does not tell of itself is no reason to leave it out."""
@@ -132,41 +141,49 @@ class CaseSearch:
             # Leading cases have no 案号 of their own; what is imported may have theirs in its title.
             return self._by_title(query, named, wanted)
         words = case_words(query)
-        narrowed = bool(wanted.court or wanted.date_from or wanted.date_to)
-        hits = ranked_cases(self.index, words, FILTERED_CANDIDATES if narrowed else count, wanted.case_type)
-        if narrowed:
+        hits = ranked_cases(self.index, words, CANDIDATES, wanted.for_ranking())
+        if wanted.court:  # the ranking knows the pairs of its characters, not their order
             facts = self.index.store.case_facts(hit.id for hit in hits)
             hits = [hit for hit in hits if wanted.admits(*facts[hit.id])]
         hits = hits[:count]
         cases = self.index.store.cases_by_id([hit.id for hit in hits])
+        near = Nearness(self.index, words)
         results = tuple(
             replace(self._result(case), score=hit.score)
             for case, hit in zip(cases, hits, strict=True)
-            if is_near(self.index, words, case)
+            if near.holds(case)
         )
         return Answer(query, results, () if results else (NO_CASE,))
 
     def _by_title(self, query: str, named: str, wanted: CaseFilters) -> Answer:
-        hits = ranked_cases(self.index, named, FILTERED_CANDIDATES, wanted.case_type)
+        hits = ranked_cases(self.index, named, TITLES_LOOKED_AT, wanted.for_ranking())
         titles = self.index.store.case_titles(hit.id for hit in hits)
         cases = self.index.store.cases_by_id([hit.id for hit in hits if leading_case(titles[hit.id][0]) == named])
         notes = () if cases else (Fact("law.no_case_called", name=named), Fact("law.import_cases"))
         return Answer(query, tuple(self._result(case) for case in cases), notes)
 
     def _result(self, case: Case, *, whole: bool = False) -> JudgmentDetails:
-        shown = mask_case(case) if self.masked else case
+        people = people_of(case) if self.masked else ()
+
+        def shown(text: str) -> str:
+            return mask_text(text, people) if self.masked else text
+
+        def brief(text: str, most: int) -> str:
+            # Only what is shown is masked; the rest of a long text costs more than all else of a search.
+            return truncate(" ".join(shown(text[: _BRIEF_OF * most]).split()), most)
+
         return JudgmentDetails(
-            case_number=shown.number,
-            case_name=shown.name,
-            court=shown.court,
-            date=shown.date,
-            case_type=shown.case_type,
-            summary=truncate(" ".join((shown.facts or shown.text).split()), SUMMARY_CHARS),
-            verdict=shown.verdict if whole else truncate(" ".join(shown.verdict.split()), VERDICT_CHARS),
-            url=shown.url,
-            id=str(shown.id),
-            cause=shown.cause,
-            procedure=shown.procedure,
-            source=shown.source,
-            text=shown.text if whole else "",
+            case_number=case.number,
+            case_name=shown(case.name),
+            court=case.court,
+            date=case.date,
+            case_type=case.case_type,
+            summary=brief(case.facts or case.text, SUMMARY_CHARS),
+            verdict=shown(case.verdict) if whole else brief(case.verdict, VERDICT_CHARS),
+            url=case.url,
+            id=str(case.id),
+            cause=case.cause,
+            procedure=case.procedure,
+            source=case.source,
+            text=shown(case.text) if whole else "",
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from qiusuo.legal.judgments.people import DOTS, HAN, is_name, lists, people_in
 from qiusuo.legal.models import Case
@@ -79,27 +78,14 @@ def masked_name(name: str) -> str:
     return surname + "某" * max(1, len(name) - len(surname))
 
 
-def mask_case(case: Case) -> Case:
-    """Return the case as it may be shown."""
-    whole = f"{case.text}\n{case.facts}\n{case.reasoning}\n{case.verdict}"
+def people_of(case: Case) -> tuple[str, ...]:
+    """Return the people whom a judgment names; each text of it that is shown is masked with all of them."""
+    apart = [part for part in (case.facts, case.reasoning, case.verdict) if part not in case.text]
     names = {part for part in re.split(r"[,，、;；\s]+", case.parties) if is_name(part)}
-    for name in people_in(whole):
+    for name in people_in("\n".join([case.text, *apart])):
         names.add(name)
         # 买买提·吐尔逊 is called 买买提 further on.
         first = re.split(f"[{''.join(DOTS)}]", name)[0]
         if len(first) >= SHORTEST_PART:
             names.add(first)
-    people = tuple(names)
-
-    def hide(text: str) -> str:
-        return mask_text(text, people)
-
-    return replace(
-        case,
-        name=hide(case.name),
-        parties=hide(case.parties),
-        facts=hide(case.facts),
-        reasoning=hide(case.reasoning),
-        verdict=hide(case.verdict),
-        text=hide(case.text),
-    )
+    return tuple(names)

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.building.importers.beside import is_index
-from qiusuo.legal.building.importers.json_lines import read_json_lines
-from qiusuo.legal.building.importers.judgments_csv import read_judgments_csv
+from qiusuo.legal.building.importers.json_lines import JSON_LINES
+from qiusuo.legal.building.importers.judgments_csv import JUDGMENTS_CSV
 from qiusuo.legal.building.importers.markdown import is_law_page, read_markdown
+from qiusuo.legal.building.importers.records import Entry, Layout, whole_documents
 from qiusuo.legal.building.importers.statutes_db import read_statutes_db
-from qiusuo.legal.models import CaseDocument, LawDocument, RejectedRow
 from qiusuo.words import Fact
 
-Entry = LawDocument | CaseDocument | RejectedRow
-Reader = Callable[[Path], Iterator[Entry]]
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A layout by its name, how its files are called, and who reads it."""
-
-    name: str
-    endings: tuple[str, ...]
-    read: Reader
-
+__all__ = ["LAYOUTS", "Entry", "Layout", "files_under", "layout_of"]
 
 LAYOUTS = (
-    Layout("markdown", (".md", ".markdown"), read_markdown),
-    Layout("judgments-csv", (".csv", ".csv.gz"), read_judgments_csv),
-    Layout("json-lines", (".jsonl", ".jsonl.gz", ".ndjson", ".json"), read_json_lines),
-    Layout("statutes-db", (".db", ".sqlite", ".sqlite3"), read_statutes_db),
+    Layout("markdown", (".md", ".markdown"), whole_documents(read_markdown)),
+    JUDGMENTS_CSV,
+    JSON_LINES,
+    Layout("statutes-db", (".db", ".sqlite", ".sqlite3"), whole_documents(read_statutes_db)),
 )
 _README = "readme.md"
 _NO_LAWS = frozenset({"_index.md", "index.md", "license.md", "changelog.md", "contributing.md", "目录.md"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import orjson
 
 from qiusuo.legal.building.importers.judgments_csv import COLUMNS
-from qiusuo.legal.building.importers.lines import EXCERPT_CHARS, read_lines
+from qiusuo.legal.building.importers.lines import EXCERPT_CHARS, Line, read_lines
+from qiusuo.legal.building.importers.records import Layout, Numbered, Parsed, Record
 from qiusuo.legal.judgments.judgment_text import build_case
 from qiusuo.legal.models import ArticleDraft, CaseDocument, LawDocument, LawKind, RejectedRow
 from qiusuo.legal.reading.names import kind_of
@@ -25,25 +26,53 @@ MAX_ARTICLES = 3000
 _UNNUMBERED = re.compile(r"全文|正文|序言|前言|引言|导言|绪言|题注|说明|附[件录表图].{0,12}")
 
 
-def read_json_lines(path: Path) -> Iterator[LawDocument | CaseDocument | RejectedRow]:
-    """Read articles (lines of one law in a row become one document) and judgments."""
+def lines_of(path: Path, after: int) -> Iterator[Record]:
+    """Yield the lines of a file after the first ``after`` of them."""
+    for position, line in enumerate(read_lines(path), 1):
+        if position > after:
+            yield Record(position, line, len(line.text or ""), line.place)
+
+
+def parse_line(line: Line) -> tuple[LawDocument, ArticleDraft] | CaseDocument | RejectedRow | None:
+    """Read one line: an article with its law, or a judgment."""
+    return RejectedRow(line.problem, line.excerpt) if line.text is None else _row(line.text)
+
+
+def join_articles(parsed: Iterable[Parsed]) -> Iterator[Numbered]:
+    """Make one document of the lines of one law in a row; judgments stand for themselves."""
     law: LawDocument | None = None
     drafts: list[ArticleDraft] = []
-    for line in read_lines(path):
-        read = RejectedRow(line.problem, line.excerpt) if line.text is None else _row(line.text)
+    aside: list[Numbered] = []  # lines between its articles that cannot be read
+    last = Numbered(0, None)
+
+    def finished() -> Iterator[Numbered]:
+        yield from aside
+        if law is not None:
+            yield Numbered(last.position, replace(law, articles=tuple(drafts)), last.place)
+        drafts.clear()
+        aside.clear()
+
+    for position, read, place in parsed:
         if read is None:
             continue
         if isinstance(read, tuple):
             its_law, draft = read
-            if drafts and (law != its_law or len(drafts) >= MAX_ARTICLES):
-                yield replace(law or its_law, articles=tuple(drafts))
-                drafts = []
+            if drafts and (law != its_law or len(drafts) + len(aside) >= MAX_ARTICLES):
+                yield from finished()
             law = its_law
             drafts.append(draft)
+        elif drafts and isinstance(read, RejectedRow):
+            aside.append(Numbered(position, read, place, resumable=False))
         else:
-            yield read
-    if drafts and law is not None:
-        yield replace(law, articles=tuple(drafts))
+            if drafts:
+                yield from finished()
+            yield Numbered(position, read, place)
+        last = Numbered(position, None, place)
+    if drafts:
+        yield from finished()
+
+
+JSON_LINES = Layout("json-lines", (".jsonl", ".jsonl.gz", ".ndjson", ".json"), lines_of, parse_line, join_articles)
 
 
 def _row(text: str) -> tuple[LawDocument, ArticleDraft] | CaseDocument | RejectedRow | None:

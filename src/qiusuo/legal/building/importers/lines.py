@@ -14,17 +14,23 @@ from qiusuo.errors import InvalidQuery
 from qiusuo.words import Fact
 
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
+# What is packed may unpack to so many bytes, or to so many times its size: text packs to a third, not to a hundredth.
 MAX_UNPACKED_BYTES: Final = 8 * 1024**3
+MAX_RATIO: Final = 50
 EXCERPT_CHARS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. ``text`` is None where it cannot be used, and ``problem`` says why."""
+    """One line. ``text`` is None where it cannot be used, and ``problem`` says why.
+
+    ``place`` is how many bytes of the file had been read with it, as they lie on the disk.
+    """
 
     text: str | None
     problem: str = ""
     excerpt: str = ""
+    place: int = 0
 
 
 def read_lines(path: Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
@@ -35,12 +41,14 @@ def read_lines(path: Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]
     """
     seen = 0
     try:
+        most = max(MAX_UNPACKED_BYTES, MAX_RATIO * path.stat().st_size)
         with _open(path) as file:
+            packed = getattr(file, "fileobj", None)
             for raw, length in _bounded(file, max_bytes):
                 seen += length
-                if seen > MAX_UNPACKED_BYTES:
-                    raise InvalidQuery(Fact("legal.unpacks_to_more", path=path, size=MAX_UNPACKED_BYTES >> 30))
-                yield _line(raw, length, max_bytes)
+                if seen > most:
+                    raise InvalidQuery(Fact("legal.unpacks_to_more", path=path, size=most >> 30))
+                yield _line(raw, length, max_bytes, seen if packed is None else packed.tell())
     except (OSError, EOFError, gzip.BadGzipFile) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidQuery(Fact("legal.unreadable_file", path=path, words=reason)) from None
@@ -108,13 +116,13 @@ def _bounded(file: BinaryIO, max_bytes: int) -> Iterator[tuple[bytes, int]]:
         yield raw, length
 
 
-def _line(raw: bytes, length: int, max_bytes: int) -> Line:
+def _line(raw: bytes, length: int, max_bytes: int, place: int) -> Line:
     if length > max_bytes:
         excerpt = decode(raw[:EXCERPT_CHARS]) or raw[:EXCERPT_CHARS].decode("utf-8", "replace")
-        return Line(None, f"a line of {length:,} bytes; at most {max_bytes:,} are read", excerpt)
+        return Line(None, f"a line of {length:,} bytes; at most {max_bytes:,} are read", excerpt, place)
     text = decode(raw.rstrip(b"\r\n"))
     if text is None:
-        return Line(None, "neither UTF-8 nor GB18030", raw[:EXCERPT_CHARS].decode("utf-8", "replace"))
+        return Line(None, "neither UTF-8 nor GB18030", raw[:EXCERPT_CHARS].decode("utf-8", "replace"), place)
     if "\x00" in text:
-        return Line(None, "holds binary data", text[:EXCERPT_CHARS].replace("\x00", "·"))
-    return Line(text)
+        return Line(None, "holds binary data", text[:EXCERPT_CHARS].replace("\x00", "·"), place)
+    return Line(text, place=place)

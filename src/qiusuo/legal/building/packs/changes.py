@@ -35,8 +35,7 @@ class Changes:
 
 def changes(before: Path | None, after: Path | None) -> Changes:
     """Compare two generations; None stands for an empty one."""
-    old, old_cases = _held(before)
-    new, new_cases = _held(after)
+    old, new = _held(before), _held(after)
     old_laws, new_laws = {law for law, _ in old}, {law for law, _ in new}
     altered = [key for key in new if key in old and new[key] != old[key]]
     added = [key for key in new if key not in old]
@@ -47,19 +46,19 @@ def changes(before: Path | None, after: Path | None) -> Changes:
         len(added),
         len(old.keys() - new.keys()),
         len(altered),
-        len(new_cases - old_cases),
-        len(old_cases - new_cases),
+        _cases_beyond(after, before),
+        _cases_beyond(before, after),
         tuple(named),
     )
 
 
-def _held(generation: Path | None) -> tuple[dict[_Key, str], set[str]]:
-    """Return a digest of the text of each version, and the digests of the judgments."""
+def _held(generation: Path | None) -> dict[_Key, str]:
+    """Return a digest of the text of each version."""
     if generation is None or not (generation / STORE).is_file():
-        return {}, set()
+        return {}
     texts: dict[_Key, list[str]] = {}
     try:
-        with closing(sqlite3.connect(f"{(generation / STORE).resolve().as_uri()}?mode=ro", uri=True)) as database:
+        with closing(sqlite3.connect(_address(generation), uri=True)) as database:
             rows = database.execute(
                 "SELECT l.name, v.published, a.number, a.suffix, a.text FROM articles a"
                 " JOIN versions v ON v.id = a.version_id JOIN laws l ON l.id = v.law_id"
@@ -67,7 +66,27 @@ def _held(generation: Path | None) -> tuple[dict[_Key, str], set[str]]:
             )
             for law, published, number, suffix, text in rows:
                 texts.setdefault((law, published), []).append(f"{number}.{suffix} {text}")
-            cases = {str(row[0]) for row in database.execute("SELECT digest FROM cases")}
     except sqlite3.Error:  # one of another version: everything counts as new
-        return {}, set()
-    return {key: hashlib.sha256("\n".join(parts).encode()).hexdigest() for key, parts in texts.items()}, cases
+        return {}
+    return {key: hashlib.sha256("\n".join(parts).encode()).hexdigest() for key, parts in texts.items()}
+
+
+def _cases_beyond(generation: Path | None, other: Path | None) -> int:
+    """Count the judgments that another generation does not have; there may be too many to hold them."""
+    if generation is None or not (generation / STORE).is_file():
+        return 0
+    try:
+        with closing(sqlite3.connect(_address(generation), uri=True)) as database:
+            if other is None or not (other / STORE).is_file():
+                return int(database.execute("SELECT count(*) FROM cases").fetchone()[0])
+            database.execute("ATTACH ? AS other", (_address(other),))
+            beyond = (
+                "SELECT count(*) FROM cases c WHERE NOT EXISTS (SELECT 1 FROM other.cases o WHERE o.digest = c.digest)"
+            )
+            return int(database.execute(beyond).fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def _address(generation: Path) -> str:
+    return f"{(generation / STORE).resolve().as_uri()}?mode=ro"

@@ -1,0 +1,1 @@
+"""A million judgments: made out of real ones, imported, and asked."""
