@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Row, Table, case, delete, func, literal, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.chat.sessions.store_database import Database, Work
@@ -213,7 +213,8 @@ def _sums(row: Row[Any], slot: int, name: str, owner: str) -> Sums:
 
 
 def _insert(connection: Connection, table: Table) -> Any:
-    return (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+    # Only the one that is used: the other would take 50 ms to load.
+    return import_module(f"sqlalchemy.dialects.{connection.dialect.name}").insert(table)
 
 
 def _claiming(connection: Connection) -> Any:
