@@ -77,6 +77,7 @@ class TestWho:
         [
             {"Origin": "https://evil.example"},
             {"Origin": "null"},
+            {"Origin": "http://localhost"},
             {"Sec-Fetch-Site": "cross-site"},
             {"Sec-Fetch-Site": "same-site"},
             {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:1"},

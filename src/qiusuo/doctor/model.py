@@ -103,8 +103,7 @@ def _judged(choice: ModelChoice, heard: Heard) -> Finding:
     values: dict[str, object] = {"label": choice.label, "address": address}
     if heard.error is not None:
         values["reason"] = heard.error.fact
-        start = at_hand("ollama serve") if choice.provider == _OLLAMA and _is_near(choice) else ()
-        return Finding("model.unreachable", Level.PROBLEM, values, start)
+        return Finding("model.unreachable", Level.PROBLEM, values, start_commands(choice))
     if heard.status in {401, 403}:
         variable = choice.vendor.keys[0] if choice.vendor and choice.vendor.keys else "QIUSUO_MODEL_API_KEY"
         return Finding("model.auth", Level.PROBLEM, values | {"variable": variable})
@@ -116,10 +115,22 @@ def _judged(choice: ModelChoice, heard: Heard) -> Finding:
     if is_there(choice.name, names):
         return Finding("model.ok", Level.OK, values)
     if choice.provider == _OLLAMA:
-        pull = at_hand(f"ollama pull {shlex.quote(choice.name)}") if _is_near(choice) else ()
-        return Finding("model.missing", Level.PROBLEM, values | {"name": choice.name, "known": some_of(names)}, pull)
+        missing = values | {"name": choice.name, "known": some_of(names)}
+        return Finding("model.missing", Level.PROBLEM, missing, pull_commands(choice))
     # A list may leave out what is there: a snapshot, a deployment of one's own.
     return Finding("model.missing", Level.WARNING, values | {"name": choice.name, "known": some_of(names)})
+
+
+def start_commands(choice: ModelChoice) -> tuple[str, ...]:
+    """Return the command that starts a model's server, where it is one of this machine."""
+    return at_hand("ollama serve") if choice.provider == _OLLAMA and _is_near(choice) else ()
+
+
+def pull_commands(choice: ModelChoice) -> tuple[str, ...]:
+    """Return the command that loads a model, where its server is one of this machine."""
+    if choice.provider != _OLLAMA or not _is_near(choice):
+        return ()
+    return at_hand(f"ollama pull {shlex.quote(choice.name)}")
 
 
 def listed(data: Any) -> list[str] | None:

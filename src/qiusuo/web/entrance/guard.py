@@ -68,6 +68,11 @@ def known_hosts(settings: ServerSettings) -> frozenset[str] | None:
     return _LOCAL_NAMES | named if named else None
 
 
+def public_names(hosts: frozenset[str] | None) -> frozenset[str]:
+    """Return the names that can be the server's alone: localhost is every program's on its machine."""
+    return (hosts or frozenset()) - _LOCAL_NAMES
+
+
 def _cross_site() -> Refusal:
     return Refusal(HTTPStatus.FORBIDDEN, Fact("web.cross_site"))
 
@@ -108,7 +113,7 @@ class Guard:
         self._app = app
         self._paths = paths
         self._hosts = hosts
-        self._sites = OtherSites((hosts or frozenset()) - _LOCAL_NAMES)
+        self._sites = OtherSites(public_names(hosts))
         self._door = door
         self._metrics = metrics
         self._origins = origins or AllowedOrigins(())

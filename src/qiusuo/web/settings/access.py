@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from qiusuo.web.backend import Backend
-from qiusuo.web.entrance.guard import known_hosts
+from qiusuo.web.entrance.guard import known_hosts, public_names
 from qiusuo.web.entrance.sites import OtherSites
 from qiusuo.web.errors import Refusal
 from qiusuo.web.route import Handler, LeanRoute
@@ -42,7 +42,7 @@ def admit(backend: Backend, request: Request) -> None:
         Refusal: it is somebody else, or a page of another origin, even of one that may search here.
     """
     headers = dict(request.scope["headers"])
-    sites = OtherSites(known_hosts(backend.settings) or frozenset())
+    sites = OtherSites(public_names(known_hosts(backend.settings)))
     if sites.is_foreign(request.scope, headers.get(b"host", b"").decode("latin-1"), headers):
         raise Refusal(HTTPStatus.FORBIDDEN, Fact("web.not_our_page"))
     if not backend.is_run_by(request.scope):

@@ -61,6 +61,8 @@ async def change_settings(backend: Backend, change: Change) -> tuple[list[str], 
         ConfigurationError: the file is broken or cannot be written.
     """
     wanted = _read(change)
+    if not wanted:
+        return [], []
     await backend.live.look()
     writing = Writing(backend, change.version, wanted)
     try:

@@ -15,7 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
 from qiusuo.config import Settings
-from qiusuo.doctor.model import ask_for_models, is_there, listed, model_endpoint, some_of
+from qiusuo.doctor.model import (
+    ask_for_models,
+    is_there,
+    listed,
+    model_endpoint,
+    pull_commands,
+    some_of,
+    start_commands,
+)
 from qiusuo.doctor.wire import Heard
 from qiusuo.engines import discover_engines
 from qiusuo.engines.base import EngineOptions, SearchEngine
@@ -193,7 +201,8 @@ async def _judged_model(choice: ModelChoice, http: HttpClient) -> Tried:
     heard = await ask_for_models(choice, http, timeout=LIST_SECONDS)
     told = tried_from_status(heard, **values)
     if told is not None:
-        return told
+        silent = told.outcome == "unreachable"
+        return replace(told, commands=start_commands(choice)) if silent else told
     if is_missing(heard) or choice.provider in _OPEN_LISTS:
         return await _one_token(choice, http)
     names = listed(heard.data)
@@ -211,7 +220,8 @@ async def _judged_model(choice: ModelChoice, http: HttpClient) -> Tried:
 
 def _no_such_model(choice: ModelChoice, names: list[str]) -> Tried:
     values = {"label": choice.label, "address": shown(choice.base_url), "name": choice.name}
-    return Tried("no_such_model", Fact("trial.no_such_model", **values, known=some_of(names)), names=tuple(names))
+    missing = Fact("trial.no_such_model", **values, known=some_of(names))
+    return Tried("no_such_model", missing, commands=pull_commands(choice), names=tuple(names))
 
 
 async def _one_token(choice: ModelChoice, http: HttpClient) -> Tried:
@@ -295,9 +305,10 @@ async def leads_inside(url: str) -> Fact | None:
     """Return why nothing is sent to an address: one behind its name hands out credentials; None where it may be."""
     host = urlsplit(url).hostname or ""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError:
-        return None  # the request itself tells that there is no such name
+        async with asyncio.timeout(LIST_SECONDS):
+            found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:  # a timeout too: the request itself tells that there is no such name
+        return None
     kinds = {kind_of(ip_address(str(entry[4][0]).partition("%")[0])) for entry in found}
     refused = next((kind for kind in kinds if kind in REFUSED_KINDS), None)
     return Fact("trial.leads_inside", host=host, kind=refused.fact) if refused is not None else None
