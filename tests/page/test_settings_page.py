@@ -12,7 +12,7 @@ from qiusuo.kit.files import default_folder
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.tavily import Tavily
-from tests.page.test_access import violations, with_axe
+from tests.page.test_access import AXE, violations, with_axe
 from tests.support.page_world import DESKTOP, Screen, with_own_browser
 from tests.support.scripted_model import ScriptedModel
 from tests.support.settings_world import config_path
@@ -95,6 +95,8 @@ def test_a_whole_edit_by_keyboard_alone(chromium: Browser) -> None:
         keys.press("Enter")
         expect(page("#model .save-bar")).to_have_count(0)
         assert (written()["model"], written()["model_api_key"]) == ("deepseek:deepseek-chat", KEY)
+        # Why one that is wanted cannot be asked stands beside it.
+        expect(page("#engines .engine").filter(has_text="Brave Search")).to_contain_text("BRAVE_API_KEY")
         # The order: the handle keeps the focus, and each step is told.
         assert engines_in_order(page) == ["Tavily", "Brave Search", "SearXNG"]
         tab_to(".handle")
@@ -212,6 +214,8 @@ def test_who_does_not_run_the_server_sees_nothing_of_it(chromium: Browser) -> No
         expect(page("main")).to_contain_text("QIUSUO_TOKENS")
         expect(page("#model, #engines, #doctor, form")).to_have_count(0)
         assert str(config_path()) not in page.page.content()
+        if AXE.is_file():
+            assert violations(page) == []
         page.page.goto(world.url)
         expect(page(".setup")).to_be_visible()
         expect(page(".setup input, .setup a[href='/settings'], .preferences a[href='/settings']")).to_have_count(0)
@@ -254,6 +258,11 @@ def test_axe_finds_nothing(chromium: Browser, phone: bool) -> None:
             page.page.get_by_label(theme).check(force=True)
             page("#searxng .save-bar .primary").hover()
             assert violations(page) == [], theme
+        # In another language nothing that was typed is lost.
+        page.page.get_by_label("English").check(force=True)
+        expect(page("h1")).to_have_text("Settings")
+        expect(page("#doctor .card, #doctor .good").first).to_be_visible()
+        expect(page.field("searxng_url")).to_have_value("http://127.0.0.1:2")
 
 
 def test_a_test_tells_its_outcome_and_a_further_model_stands_in(

@@ -120,6 +120,7 @@ function EngineCard({ data, name, place, count, fixed }) {
         />
       </div>
       ${name === NATIVE && html`<p class="about">${tr("nativeAbout")}</p>`}
+      ${on && engine && engine.state !== "ready" && html`<p class="about">${engine.reason} ${engine.fix}</p>`}
       ${engine && html`<${EngineDetails} data=${data} engine=${engine} place=${place} count=${count} touched=${touched} />`}
     </li>
   `;
@@ -188,7 +189,7 @@ function EngineDetails({ data, engine, place, count, touched }) {
   return html`
     <details ref=${box}>
       <summary>${tr("engineMore")}${touched && html`<span class="mark">${tr("unsaved")}</span>`}</summary>
-      ${engine.reason && html`<p class="about">${engine.reason} ${engine.fix}</p>`}
+      ${place < 0 && engine.reason && html`<p class="about">${engine.reason} ${engine.fix}</p>`}
       ${engine.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
       ${searxng && html`<p class="about"><a href="#searxng">${tr("searxngBelow")}</a></p>`}
       ${engine.key && html`<${SecretRow} name=${key} label=${tr("key")} secret=${engine.key} about=${keyLink(engine)}>${test}<//>`}
