@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Check, Sources
+from qiusuo.chat.events import Check, Sources, Usage
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.config import Settings
@@ -53,6 +53,7 @@ class TestChat:
         async with ChatWorld(Reply.text(f"{PENALTY} [1]。")) as world:
             heard = await world.ask("合同里逾期交货的违约金是多少？", settings, files=[CONTRACT])
             assert world.requests() == 0
+            assert heard.of(Usage)[-1].searches == 0
             card = cards(heard)[1]
             assert card["title"] == "采购合同.pdf"
             assert card["facts"][0] == {"value": "7", "labels": {"zh": "页码", "en": "Page"}, "day": False}

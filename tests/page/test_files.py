@@ -64,6 +64,7 @@ def test_a_contract_is_dropped_asked_about_and_removed(chromium: Browser, phone:
         expect(card).to_contain_text("采购合同.pdf，第 7 页")
         expect(card.locator("blockquote")).to_contain_text("千分之三")
         expect(card.get_by_role("link")).to_have_count(0)
+        expect(card).not_to_contain_text("网页")
         page.page.keyboard.press("Escape")
         source = turn.locator(".card").first
         expect(source).to_contain_text("页码 7")

@@ -49,6 +49,8 @@ __all__ = [
     "fold",
 ]
 
+SEARCH_FILES: Final = "search_files"
+"""The kind of a round that looks into files of the conversation: nobody is asked for it."""
 RESEARCH: Final = "research"
 """What the mode of a turn is called that is a research."""
 SERVER_STOPPING: Final = "server_stopping"

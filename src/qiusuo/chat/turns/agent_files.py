@@ -10,9 +10,10 @@ from typing import Any, Final
 from langchain_core.tools import ToolException
 from pydantic import BaseModel, Field
 
+from qiusuo.chat.events import SEARCH_FILES
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent_tools import Desk
-from qiusuo.chat.turns.files import SEARCH, InFiles, Place, numbered_parts, search_parts, told
+from qiusuo.chat.turns.files import InFiles, Place, numbered_parts, search_parts, told
 from qiusuo.files import FileText
 from qiusuo.passages import Passage
 from qiusuo.tools.langchain import ModelTool
@@ -26,7 +27,7 @@ _WHOLE_PARTS: Final = 3
 class AgentFiles(ModelTool):
     """``search_files`` in a turn."""
 
-    name: str = SEARCH
+    name: str = SEARCH_FILES
     description: str = FILES_DESCRIPTION
     args_schema: type[BaseModel] = FileArguments
     desk: Desk = Field(exclude=True)
@@ -47,7 +48,7 @@ class AgentFiles(ModelTool):
         else:
             chosen = await asyncio.to_thread(search_parts, asked, files, _BUDGET)
         found = numbered_parts(context, asked, chosen, round((time.perf_counter() - began) * 1000))
-        context.material.searches.append((SEARCH, asked))
+        context.material.searches.append((SEARCH_FILES, asked))
         context.material.found(numbered_sources(found.items, found.numbers, passages=found.passages))
         return told(context, found), {"numbers": found.numbers}
 

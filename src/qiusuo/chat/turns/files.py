@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events import SEARCH_FILES, Stage
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
@@ -23,7 +23,6 @@ from qiusuo.text import truncate
 from qiusuo.tools.render import file_text, numbered_sources
 from qiusuo.words import Language
 
-SEARCH: Final = "search_files"
 ENGINE: Final = "files"
 _SNIPPET: Final = 300
 _KEPT_SHARE: Final = 0.25
@@ -157,14 +156,14 @@ def _numbered(
     context: Context, query: str, chosen: Sequence[tuple[Place, Sequence[Passage]]], ms: int
 ) -> tuple[list[int], list[SearchResultItem], dict[int, list[str]]]:
     journal = context.journal
-    number = journal.begin_round(SEARCH, query)
+    number = journal.begin_round(SEARCH_FILES, query)
     journal.status(Stage.READING)
     words = [[body(passage) for passage in passages] for _, passages in chosen]
     items = [_item(place, each, context.language) for (place, _), each in zip(chosen, words, strict=True)]
     numbers = context.sources.add(query, items)
     for own, (place, _) in zip(numbers, chosen, strict=True):
         context.pages[own] = _with_edges(place)
-    journal.end_round(number, SEARCH, SearchResponse(query, tuple(items), ENGINE, search_time=ms), numbers)
+    journal.end_round(number, SEARCH_FILES, SearchResponse(query, tuple(items), ENGINE, search_time=ms), numbers)
     return numbers, items, dict(zip(numbers, words, strict=True))
 
 

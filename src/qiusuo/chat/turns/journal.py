@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from qiusuo.chat.events import (
+    SEARCH_FILES,
     SERVER_STOPPING,
     Delta,
     Done,
@@ -109,7 +110,7 @@ class Journal:
 
     def end_round(self, number: int, kind: str, response: SearchResponse, numbers: list[int]) -> None:
         """Tell how a search ended, and of its sources."""
-        self._searches += 1
+        self._searches += kind != SEARCH_FILES
         self._search_ms += response.search_time
         shown = response.results[: len(numbers)]
         self.emit(

@@ -30,11 +30,10 @@ function take(event) {
   if (files.length) void later().then((room) => room.add(files));
 }
 
+for (const name of ["dragover", "drop", "paste"]) document.addEventListener(name, take);
+
 export function FileButton() {
   const allowed = useStore((state) => state.config?.files);
-  useEffect(() => {
-    if (allowed) for (const name of ["dragover", "drop", "paste"]) document.addEventListener(name, take);
-  }, [allowed]);
   const choose = () => later().then((room) => room.choose());
   return allowed && html`<${IconButton} icon="clip" label=${t("addFiles")} onClick=${choose} />`;
 }

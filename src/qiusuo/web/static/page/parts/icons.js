@@ -4,7 +4,7 @@ import { html } from "../html.js";
 /** @type {Record<string, string>} */
 const PATHS = {
   compose: "M12 4H5v15h15v-7M9 15l1-4 8-8 3 3-8 8z",
-  clip: "M8 12l6-6a3 3 0 0 1 4 4l-8 8a5 5 0 0 1-7-7l7-7",
+  clip: "M9 11l6-6a3 3 0 0 1 4 4l-8 8a5 5 0 0 1-7-7l7-7",
   plus: "M12 5v14M5 12h14",
   send: "M12 19V5M6 11l6-6 6 6",
   stop: "M8 8h8v8H8z",
