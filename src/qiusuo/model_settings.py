@@ -142,6 +142,13 @@ class ModelSettings(BaseModel):
     max_file_chars: int = Field(
         50_000_000, ge=0, description="Most characters in the files of all conversations of one user."
     )
+    retention_days: int | None = Field(
+        None,
+        ge=1,
+        le=36_500,
+        description="Conversations in which nothing happened for so many days are deleted, with "
+        "their files and links. Unset: they are kept.",
+    )
     when_full: Literal["refuse", "delete_oldest"] = Field(
         "refuse",
         description="At `max_conversations`: `refuse` a new one until some are deleted, or `delete_oldest` and tell "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from functools import partial
@@ -180,3 +181,24 @@ class TestUnsaved:
             assert sorted(states) == ["server_restart", "stop", "stop"]
             assert [(await store.get(OWNER, session)).running for session in sessions] == [None] * 3
         assert "too many wait" in caplog.text
+
+
+async def test_what_the_settings_keep_no_longer_is_deleted_beside_the_server(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/chat.db"
+    before = open_store(url, clock=lambda: time.time() - 3 * 86_400)
+    old = (await before.create(OWNER, title="old")).id
+    await before.aclose()
+    async with ChatWorld(retention_days=2) as world:
+        store = open_store(url)
+        conversations = Conversations(world.chat, store)
+        try:
+            await store.create(OWNER, title="new")
+            assert (await store.get(OWNER, old)).title == "old"
+            await conversations.start()
+
+            async def gone() -> bool:
+                return [one.title for one in await store.list(OWNER)] == ["new"]
+
+            await until(gone)
+        finally:
+            await conversations.aclose()

@@ -40,6 +40,22 @@ class TestLimits:
         assert (await store.create("ada", title="new")).removed == ()
         assert {one.title for one in await store.list("ada")} == {"asked", "new"}
 
+    async def test_what_was_not_touched_for_long_is_deleted(self, place: Place) -> None:
+        store = place.server()
+        old = [(await store.create(owner)).id for owner in ("ada", "ada", "bob")]
+        for owner, session in zip(("ada", "ada", "bob"), old, strict=True):
+            await whole_turn(store, owner, session)
+        place.now += 29 * 86_400
+        await whole_turn(store, "ada", old[1])
+        young = await store.create("bob")
+        assert await store.delete_untouched(30 * 86_400) == 0
+        place.now += 2 * 86_400
+        assert await store.delete_untouched(30 * 86_400) == 2
+        assert [one.id for one in await store.list("ada")] == [old[1]]
+        assert [one.id for one in await store.list("bob")] == [young.id]
+        with pytest.raises(SessionNotFound):
+            await store.turns("ada", old[0])
+
     async def test_the_oldest_idle_conversations_make_room_where_that_is_wanted(self, place: Place) -> None:
         store = place.server(sessions=3, oldest_make_room=True)
         made = []

@@ -14,6 +14,7 @@ from qiusuo.chat.running import RunningTurn
 from qiusuo.chat.sessions.filing import Filing
 from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
+from qiusuo.chat.sessions.retention import Retention
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.notices import notice
@@ -87,6 +88,7 @@ class Conversations:
         self._live: dict[tuple[str, str, str], LiveTurn] = {}
         self._unsaved = Unsaved(store)
         self._keeper = Keeper(store, self._live.values, keep_seconds)
+        self._retention = Retention(store, lambda: self.chat.settings.retention_days)
 
     async def start(self) -> None:
         """Free the conversations that an earlier process of this machine left in the middle of an answer."""
@@ -95,6 +97,7 @@ class Conversations:
                 await self.store.start()
         except (SearchError, TimeoutError) as error:  # it is tried again with the first question
             logger.warning("conversations of an earlier run are not freed yet: %s", _reason(error))
+        self._retention.start()
 
     async def send(
         self,
@@ -221,6 +224,7 @@ class Conversations:
             live.stop()
         for live in tuple(self._live.values()):
             await live.wait()
+        await self._retention.aclose()
         await self._keeper.aclose()
         await self._unsaved.aclose()
         await self.store.aclose()

@@ -34,6 +34,7 @@ from qiusuo.chat.sessions.shares import Shares
 from qiusuo.chat.sessions.store_claims import SIGN_OF_LIFE, Claims
 from qiusuo.chat.sessions.store_database import Database
 from qiusuo.chat.sessions.store_files import SqlFiles
+from qiusuo.chat.sessions.store_old import delete_some
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
 from qiusuo.chat.sessions.store_shares import SqlShares
 from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
@@ -62,6 +63,13 @@ class SqlSessionStore:
         self.files = SqlFiles(database, limits, self._moment)
         self._claims = Claims(database, presence, clock)
         self.shares: Shares = SqlShares(database, clock)
+
+    async def delete_untouched(self, seconds: float) -> int:
+        before = self._moment(-seconds)
+        deleted = 0
+        while count := await self.database.run(lambda to: delete_some(to, before, self._claims.idle()), write=True):
+            deleted += count
+        return deleted
 
     async def start(self) -> None:
         await self._claims.start()
