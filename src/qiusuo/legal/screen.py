@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
@@ -64,7 +64,8 @@ def console() -> Console:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, float | None], None]]:
     """Show how far a long work is; the function that is given out tells what is done, and its share where known."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    what = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), what, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("…", total=None)
 
