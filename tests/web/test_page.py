@@ -6,7 +6,7 @@ import gzip
 import re
 import socket
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -172,7 +172,7 @@ class TestDocs:
                     path, _, anchor = link.partition("#")
                     target = here if not path or path.startswith("?") else path
                     if path.startswith("/docs/") and anchor:
-                        assert f'id="{anchor}"' in page(target), f"{here}: {link}"
+                        assert f'id="{unquote(anchor)}"' in page(target), f"{here}: {link}"
                     elif target.startswith("/docs"):
                         page(target)
 
