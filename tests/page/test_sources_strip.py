@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from qiusuo.testing import Fault
 from tests.page.test_access import AXE, violations
@@ -45,11 +45,73 @@ def focused(page: Screen) -> str:
     return str(page.page.evaluate("document.activeElement.closest('.card')?.dataset.number ?? ''"))
 
 
+def by_keyboard(page: Screen) -> None:
+    """Reach the strip by Tab, go along it by arrows, open its first card."""
+    keys = page.page.keyboard
+    # One stop for Tab, arrows within.
+    page(".scroller").focus()
+    for _ in range(12):
+        keys.press("Tab")
+        if focused(page):
+            break
+    assert focused(page) == "1"
+    keys.press("ArrowRight")
+    assert focused(page) == "2"
+    keys.press("End")
+    assert focused(page) == "3"
+    keys.press("ArrowRight")
+    assert focused(page) == "3"
+    keys.press("Home")
+    keys.press("Enter")
+
+
+def opened_beside(page: Screen) -> None:
+    """Look at the first source, which is open."""
+    panel = page("#beside")
+    expect(panel.locator("h2")).to_be_focused()
+    expect(panel.locator("h2")).to_have_text(PAGES[0]["title"])
+    for told in (
+        "2025年10月7日",
+        "docs.python.org/zh-cn/3.14/whatsnew",
+        "仅依据摘要",
+        PAGES[0]["snippet"],
+        "来源支持",
+    ):
+        expect(panel).to_contain_text(told)
+    expect(panel.get_by_role("link", name="打开来源")).to_have_attribute("href", PAGES[0]["url"])
+    text, beside = box(page, ".answer"), box(page, "#beside")
+    assert text["x"] + text["width"] <= beside["x"], "beside the text, not over it"
+    if AXE.is_file():
+        assert violations(page) == []
+    for scheme in ("light", "dark"):
+        page.page.emulate_media(color_scheme=scheme)
+        expect(page("html")).to_have_attribute("data-theme", scheme)
+        assert min(page.page.evaluate(_TILES)) >= ENOUGH, scheme
+
+
+def closed_again(page: Screen, turn: Locator) -> None:
+    """Open others, close them, and leave the conversation with one open."""
+    keys, panel = page.page.keyboard, page("#beside")
+    # Another card takes its place; Escape and the button close, and the card has the focus again.
+    turn.locator(".card").nth(1).click()
+    expect(panel.locator("h2")).to_have_text(PAGES[1]["title"])
+    keys.press("Escape")
+    expect(panel).to_have_count(0)
+    assert focused(page) == "2"
+    keys.press("Enter")
+    panel.get_by_role("button", name="关闭来源").click()
+    expect(panel).to_have_count(0)
+    assert focused(page) == "2"
+    keys.press("Enter")
+    expect(panel).to_be_visible()
+    page.page.get_by_role("button", name="新对话").first.click()
+    expect(panel).to_have_count(0)
+
+
 def test_cards_come_before_the_text_and_open_beside_it(chromium: Browser) -> None:
     gate = Gate()
     world = PageWorld(Reply.text(CITED[0], gate, CITED[1]))
     with world, screen(chromium, world, permissions=CLIPBOARD) as page:
-        keys = page.page.keyboard
         page.turn_search_on()
         world.engine().fault, world.engine().hold = Fault.SLOW, 1.0
         page.send("新变化？")
@@ -73,55 +135,9 @@ def test_cards_come_before_the_text_and_open_beside_it(chromium: Browser) -> Non
         expect(turn.locator(".reference")).to_have_count(2)
         turn.get_by_role("button", name="复制参考文献").click()
         assert page.page.evaluate("navigator.clipboard.readText()").startswith("## 参考文献")
-        # One stop for Tab, arrows within.
-        page(".scroller").focus()
-        for _ in range(12):
-            keys.press("Tab")
-            if focused(page):
-                break
-        assert focused(page) == "1"
-        keys.press("ArrowRight")
-        assert focused(page) == "2"
-        keys.press("End")
-        assert focused(page) == "3"
-        keys.press("ArrowRight")
-        assert focused(page) == "3"
-        keys.press("Home")
-        keys.press("Enter")
-        panel = page("#beside")
-        expect(panel.locator("h2")).to_be_focused()
-        expect(panel.locator("h2")).to_have_text(PAGES[0]["title"])
-        for told in (
-            "2025年10月7日",
-            "docs.python.org/zh-cn/3.14/whatsnew",
-            "仅依据摘要",
-            PAGES[0]["snippet"],
-            "来源支持",
-        ):
-            expect(panel).to_contain_text(told)
-        expect(panel.get_by_role("link", name="打开来源")).to_have_attribute("href", PAGES[0]["url"])
-        text, beside = box(page, ".answer"), box(page, "#beside")
-        assert text["x"] + text["width"] <= beside["x"], "beside the text, not over it"
-        if AXE.is_file():
-            assert violations(page) == []
-        for scheme in ("light", "dark"):
-            page.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-            expect(page("html")).to_have_attribute("data-theme", scheme)
-            assert min(page.page.evaluate(_TILES)) >= ENOUGH, scheme
-        # Another card takes its place; Escape and the button close, and the card has the focus again.
-        turn.locator(".card").nth(1).click()
-        expect(panel.locator("h2")).to_have_text(PAGES[1]["title"])
-        keys.press("Escape")
-        expect(panel).to_have_count(0)
-        assert focused(page) == "2"
-        keys.press("Enter")
-        panel.get_by_role("button", name="关闭来源").click()
-        expect(panel).to_have_count(0)
-        assert focused(page) == "2"
-        keys.press("Enter")
-        expect(panel).to_be_visible()
-        page.page.get_by_role("button", name="新对话").first.click()
-        expect(panel).to_have_count(0)
+        by_keyboard(page)
+        opened_beside(page)
+        closed_again(page, turn)
 
 
 def test_on_a_phone_it_is_a_sheet_that_a_finger_draws_down(chromium: Browser) -> None:

@@ -32,7 +32,7 @@ const Strip = memo(
       event.currentTarget.querySelectorAll("button")[to]?.focus();
     };
     return html`
-      <section class="sources" aria-label=${t("sourcesCount", { count: sources.length })}>
+      <div class="sources" role="group" aria-label=${t("sourcesCount", { count: sources.length })}>
         <ul onKeyDown=${keys}>
           ${sources.map(
             (source, index) => html`
@@ -58,7 +58,7 @@ const Strip = memo(
             `,
           )}
         </ul>
-      </section>
+      </div>
     `;
   },
 );

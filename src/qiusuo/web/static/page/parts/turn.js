@@ -22,9 +22,11 @@ export const TurnView = memo(
   ({ turn, index, later, busy }) => {
     const running = turn.state === "running";
     const titleId = `turn-${index}`;
+    const focus = useLater(() => import("../later/focus.js"), Boolean(turn.scope));
     return html`
       <article class=${running ? "turn running" : "turn"} aria-labelledby=${titleId} data-turn=${turn.id}>
         <${Question} turn=${turn} titleId=${titleId} later=${later} busy=${busy} />
+        ${focus && turn.scope && html`<${focus.ScopeLine} scope=${turn.scope} />`}
         <${ResearchView} turn=${turn} />
         ${turn.mode !== "research" && html`<${Rounds} turn=${turn} editable=${later === 0 && !busy && turn.mode === "chat"} />`}
         ${turn.mode !== "research" && html`<${Readings} readings=${turn.readings ?? []} ended=${turn.state} />`}
