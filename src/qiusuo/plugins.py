@@ -48,6 +48,15 @@ class Recognised:
     """It names what it wants one by one, so that all of it belongs into the answer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """A kind of search to which a reader may keep a conversation: its name in commands, what readers are shown."""
+
+    name: str
+    search_type: SearchType
+    label: Fact
+
+
 class Beside(Protocol):
     """Work of a plug-in that goes on while a server, or a conversation in a terminal, does."""
 
@@ -70,6 +79,7 @@ class Plugin:
         engines: Classes of :class:`~qiusuo.SearchEngine`.
         details: Classes of :class:`~qiusuo.details.Details` that its engines give their results; they also make cards.
         recognisers: ``(question) -> Recognised | None``.
+        focuses: What conversations may be kept to, beside the web and the news.
         tools: ``(service) -> sequence of ToolSpec``, called once for each chat or MCP server.
         commands: Typer apps, each a group of commands under its own name, or functions, each a command.
         routes: ``(backend) -> sequence of APIRouter``, called once for each server.
@@ -82,6 +92,7 @@ class Plugin:
     engines: tuple[Piece, ...] = ()
     details: tuple[Piece, ...] = ()
     recognisers: tuple[Piece, ...] = ()
+    focuses: tuple[Focus, ...] = ()
     tools: tuple[Piece, ...] = ()
     commands: Mapping[str, Piece] = field(default_factory=dict)
     routes: tuple[Piece, ...] = ()

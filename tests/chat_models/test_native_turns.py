@@ -62,6 +62,19 @@ class TestNativeFirst:
             assert (sources.sources[0].number, sources.sources[0].title) == (1, "上海天气")
             assert heard.done.references.startswith("## 参考文献")
 
+    @pytest.mark.parametrize("engine", [None, "native"])
+    async def test_what_is_kept_to_some_sites_is_searched_by_an_engine(self, engine: str | None) -> None:
+        async with world(Reply.text("晴 [1]。")) as it:
+            heard = await it.ask("上海天气如何", ChatSettings(search=True, engine=engine, sites=("site1.example.com",)))
+            assert [round_.engine for round_ in heard.rounds] == ["searxng"]
+            assert heard.numbers == [1]
+
+    async def test_where_there_is_no_engine_the_reader_is_told(self) -> None:
+        async with world(ANSWER, engines=()) as it:
+            heard = await it.ask("上海天气如何", ChatSettings(search=True, focus="news"))
+            assert [round_.kind for round_ in heard.rounds] == ["native"]
+            assert "focus_not_kept" in heard.codes
+
     async def test_switch_off_the_model_may_not_search(self) -> None:
         async with world(Reply.text("你好")) as it:
             heard = await it.ask("你好", ChatSettings())

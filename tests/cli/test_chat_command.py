@@ -265,6 +265,35 @@ class TestTerminal:
         assert screen.wait() == 0
         assert "Traceback" not in screen.text
 
+    def test_the_search_is_kept_to_news_sites_and_new_pages(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("Tea [1]."))
+        screen = chat.screen()
+        screen.wait_for("› ")
+        screen.enter("/focus")
+        screen.wait_for("搜索范围：网页", "联网搜索已关闭", "可选的范围：web", "news")
+        screen.enter("/search on")
+        screen.wait_for("联网搜索：开")
+        screen.enter("/focus news")
+        screen.wait_for("搜索范围：新闻")
+        screen.enter("/focus gossip")
+        screen.wait_for("这些之一：web")
+        screen.enter("/site not_a_site")
+        screen.wait_for("'not_a_site' 不是域名")
+        screen.enter("/site https://site1.example.com/")
+        screen.wait_for("限于 site1.example.com")
+        screen.enter("/fresh sometimes")
+        screen.wait_for("/fresh [day|week|month|year|any]")
+        screen.enter("/fresh week")
+        screen.wait_for("最近一周")
+        screen.enter("tea")
+        screen.wait_for("搜索范围：新闻；最近一周；限于 site1.example.com", "找到 1 个来源", "词元")
+        seen = chat.searxng.seen[0].params
+        assert (seen["categories"], seen["time_range"]) == ("news", "week")
+        assert "site:site1.example.com" in seen["q"]
+        screen.enter("/site all")
+        screen.wait_for("搜索范围：新闻；最近一周")
+        assert "Traceback" not in screen.text
+
     def test_all_of_a_long_history_is_shown(self, chat: ChatTerminal) -> None:
         async def fill() -> str:
             store = open_store(f"sqlite:///{chat.home}/data/qiusuo/chat.db")

@@ -94,8 +94,11 @@ def test_nor_on_law_cards(chromium: Browser, phone: bool) -> None:
     with PageWorld(answer) as world, screen(chromium, world, phone=phone) as page:
         page.turn_search_on()
         page.ask("不履行合同怎么办？")
-        expect(page.show_laws().locator(".badge")).to_have_text(["现行有效", "已废止", "尚未生效"])
-        assert violations(page) == []
+        page.show_laws()
+        for number, badge in enumerate(("现行有效", "已废止", "尚未生效"), start=1):
+            expect(page.open_source(number).locator(".badge")).to_have_text(badge)
+            assert violations(page) == []
+            page.close_source()
 
 
 @with_axe

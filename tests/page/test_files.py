@@ -66,12 +66,13 @@ def test_a_contract_is_dropped_asked_about_and_removed(chromium: Browser, phone:
         expect(card.get_by_role("link")).to_have_count(0)
         expect(card).not_to_contain_text("网页")
         page.page.keyboard.press("Escape")
-        source = turn.locator(".card").first
+        source = page.open_source(1, turn)
         expect(source).to_contain_text("页码 7")
         expect(source.locator("blockquote")).to_contain_text("千分之三")
         expect(source.get_by_role("link")).to_have_count(0)
-        expect(turn.locator(".reference").first).to_have_text("[1]采购合同.pdf，第 7 页")
         assert violations(page) == []
+        page.close_source()
+        expect(turn.locator(".reference").first).to_have_text("[1]采购合同.pdf，第 7 页")
         # It is still there after a reload, takes part in the next question, and can be removed.
         page.page.reload()
         expect(chip(page, "采购合同.pdf")).to_contain_text("9 页")

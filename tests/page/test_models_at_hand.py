@@ -87,7 +87,7 @@ def test_commands_by_the_keyboard_alone(chromium: Browser, other: ScriptedModel,
         question.focus()
         type_in(page, "/")
         expect(options(page)).to_have_text(
-            ["/search", "/mode", "/research", "/model", "/depth", "/new", "/help"]
+            ["/search", "/mode", "/research", "/model", "/depth", "/focus", "/site", "/fresh", "/new", "/help"]
         )  # fmt: skip
         expect(page(".slash .hint")).to_contain_text("Ctrl+回车")
         page.page.keyboard.press("ArrowDown")

@@ -28,9 +28,10 @@ def test_what_was_read_is_shown(chromium: Browser) -> None:
         expect(line).to_contain_text("读了 3 个网页")
         line.get_by_role("button", name="哪些网页").click()
         expect(line.locator(".pages li").first).to_contain_text("已用到")
-        card = turn.locator(".card").first
-        expect(card.locator(".card-passage")).to_contain_text("主跨长1196米")
-        expect(card).to_contain_text("已读网页")
+        opened = page.open_source()
+        expect(opened.locator("blockquote").first).to_contain_text("主跨长1196米")
+        expect(opened).to_contain_text("已读网页")
+        page.close_source()
         # What nothing answers is told as such, and sources that differ are told.
         expect(page.ask("云岭大桥的油漆是哪家工厂生产的").locator(".answer")).to_contain_text(
             "没有搜到能回答这个问题的内容"

@@ -107,10 +107,12 @@ def test_source_cards_have_title_address_and_words(chromium: Browser) -> None:
         for number, known in enumerate(PAGES):
             card = turn.locator(".card").nth(number)
             expect(card.locator(".number")).to_have_text(str(number + 1))
-            expect(card.locator("a")).to_have_text(known["title"])
-            expect(card.locator("a")).to_have_attribute("href", known["url"])
+            expect(card.locator(".card-title")).to_have_text(known["title"])
             expect(card).to_contain_text(known["url"].split("/")[2])
-            expect(card).to_contain_text(known["snippet"][:20])
+            opened = page.open_source(number + 1)
+            expect(opened.locator("h2")).to_have_text(known["title"])
+            expect(opened.locator("a")).to_have_attribute("href", known["url"])
+            expect(opened).to_contain_text(known["snippet"][:20])
 
 
 def test_searching_is_shown_with_query_and_engine_then_the_receipt(chromium: Browser) -> None:
@@ -133,7 +135,7 @@ def test_searching_is_shown_with_query_and_engine_then_the_receipt(chromium: Bro
         expect(page("#said")).to_have_text("回答完成")
 
 
-def test_agent_rounds_are_numbered_and_sources_grouped(chromium: Browser) -> None:
+def test_agent_rounds_are_numbered_and_sources_tell_theirs(chromium: Browser) -> None:
     with PageWorld() as world, screen(chromium, world) as page:
 
         def search_elsewhere(_asked: Asked) -> Reply:
@@ -149,7 +151,11 @@ def test_agent_rounds_are_numbered_and_sources_grouped(chromium: Browser) -> Non
         expect(turn.locator(".round").nth(1)).to_contain_text("自由线程")
         expect(turn.locator(".references h4")).to_have_text(["第 1 轮：Python 3.14", "第 2 轮：自由线程"])
         expect(turn.locator(".reference-number")).to_have_text(["[1]", "[2]", "[3]", "[4]"])
-        expect(turn.locator(".source-group h4")).to_have_text(["第 1 轮 · Python 3.14", "第 2 轮 · 自由线程"])
+        expect(page.open_source(1)).to_contain_text("第 1 轮 · Python 3.14")
+        expect(page.open_source(4)).to_contain_text("第 2 轮 · 自由线程")
+        page.close_source()
+        turn.locator(".why").last.click()
+        expect(turn.locator(".receipt")).to_contain_text("来源 · [4]")
         expect(turn.locator("a.cite")).to_have_text(["[1]", "[4]"])
         # Numbers run on in the next turn.
         world.model.add(Reply.tools(Call("web_search", {"query": "再来"})), Reply.text("没有引用"))

@@ -124,7 +124,7 @@ class TestReadingTheSources:
             show(world.engine(), MANY)
             page.turn_search_on()
             turn = page.ask("来源")
-            turn.locator(".card").last.scroll_into_view_if_needed()
+            turn.locator(".turn-foot").scroll_into_view_if_needed()
             settle(page)
             before = page.page.evaluate(place)
             assert before > 0

@@ -240,12 +240,25 @@ class Screen:
         expect(self.page.locator("article.turn")).to_have_count(before + 1)
         return self.ended()
 
+    def open_source(self, number: int = 1, turn: Locator | None = None) -> Locator:
+        """Open a source of a turn (the last one) beside the text; return what opens."""
+        card = (turn or self.turn).locator(f".card[data-number='{number}']")
+        card.focus()
+        card.press("Enter")
+        panel = self.page.locator("#beside")
+        expect(panel.locator("header .number")).to_have_text(str(number))
+        return panel
+
+    def close_source(self) -> None:
+        self.page.keyboard.press("Escape")
+        expect(self.page.locator("#beside")).to_have_count(0)
+
     def show_laws(self, laws: Sequence[Mapping[str, Any]] = LAWS) -> Locator:
-        """Look at the conversation again, with these laws as older versions kept them; return their cards."""
+        """Look at the conversation again, with these laws as older versions kept them; return the first, opened."""
         return self.show_cards(laws, "law")
 
     def show_cards(self, shown: Sequence[Mapping[str, Any]], name: str = "card") -> Locator:
-        """Look at the conversation again, with these cards for its first sources; return them."""
+        """Look at the conversation again, with these cards for its first sources; return the first, opened."""
 
         def with_cards(route: Route) -> None:
             answer = route.fetch()
@@ -256,9 +269,7 @@ class Screen:
 
         self.page.route("**/api/chat/sessions/*", with_cards)
         self.page.reload()
-        cards = self.page.locator(".card.whole-text")
-        expect(cards).to_have_count(len(shown))
-        return cards
+        return self.open_source()
 
     def seen_last(self) -> str:
         """Return what a person would tell of the tab when something went wrong in it."""

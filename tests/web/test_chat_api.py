@@ -431,3 +431,35 @@ class TestModels:
                 assert [event["model"] for event in events if event["type"] == "model"] == ["compatible:x"]
                 [turn] = it.show(session)["turns"]
         assert (turn["model"], turn["notices"][0]["code"]) == ("compatible:x", "second_model")
+
+
+def test_a_conversation_is_kept_to_what_it_searches() -> None:
+    with page(Reply.text("Tea [1].")) as shown:
+        config = shown.client.get("/api/chat/config").json()
+        assert [one["name"] for one in config["focuses"]][:2] == ["web", "news"]
+        assert {one["name"]: one["label"]["en"] for one in config["focuses"]}["law"] == "Law"  # as its plug-in calls it
+        assert [one["name"] for one in config["freshness"]] == ["", "day", "week", "month", "year"]
+        session = shown.new(search=True, focus="news", sites=["https://www.Site1.example.com/"], freshness="week")
+        kept = shown.show(session)["settings"]
+        assert (kept["focus"], kept["sites"], kept["freshness"]) == ("news", ["site1.example.com"], "week")
+        events = shown.ask(session, "What is tea?")
+        scope = {"focus": "news", "sites": ["site1.example.com"], "freshness": "week"}
+        assert events[0]["scope"] == scope
+        assert shown.show(session)["turns"][0]["scope"] == scope
+        report = shown.client.get(
+            f"/api/chat/sessions/{session}/turns/{shown.show(session)['turns'][0]['id']}/report.md"
+        )
+        assert "Searched in: News; last week; on site1.example.com" in report.text
+        for wrong, words in (
+            ({"sites": ["a b"]}, "'a b' is not a domain"),
+            ({"focus": "gossip"}, "focus is one of: web"),
+            ({"freshness": "decade"}, "freshness is day, week"),
+        ):
+            answer = shown.client.patch(
+                f"/api/chat/sessions/{session}", json={"settings": wrong}, headers={"accept-language": "en"}
+            )
+            assert answer.status_code == 400
+            assert words in answer.text
+        shown.change(session, focus=None, sites=[], freshness=None)
+        kept = shown.show(session)["settings"]
+        assert (kept["focus"], kept["sites"], kept["freshness"]) == ("web", [], None)

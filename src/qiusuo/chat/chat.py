@@ -194,7 +194,9 @@ class Chat:
         agent = ask.settings.mode is Mode.AGENT
         memory = memory if memory is not None else Memory()
         query, leans = self._query(ask, memory)
-        recognised = plugins.recognise(query) if query and (agent or ask.settings.search) else None
+        scope = ask.settings.scope
+        searches = agent or ask.settings.search
+        recognised = plugins.recognise(query) if query and searches and scope.asks_plugins else None
         context = Context(
             ask,
             memory,
@@ -208,7 +210,7 @@ class Chat:
             self._clock,
             query,
             leans,
-            tools=offered(self._tools) if agent else (),
+            tools=offered(self._tools) if agent and scope.asks_plugins else (),
         )
         return Turn(self, context)
 
@@ -231,7 +233,8 @@ class Chat:
         journal, ask = context.journal, context.ask
         searches = ask.research or ask.settings.search or ask.settings.mode is Mode.AGENT
         mode = RESEARCH if ask.research else ask.settings.mode.value
-        journal.emit(TurnStarted(ask.id, ask.question, mode, context.model.info.name, searches, now()))
+        scope = context.scope.to_dict() if searches and context.scope.narrowed else None
+        journal.emit(TurnStarted(ask.id, ask.question, mode, context.model.info.name, searches, now(), scope))
         try:
             async with context.book.in_use():
                 await journal.run(lambda: self._answer(context))
@@ -294,6 +297,11 @@ class Chat:
             return None
         if context.model.info.kind == EXTRACTIVE:
             return None
+        if context.scope.narrowed:
+            # It cannot be told where to search; engines can.
+            if await self.service.available(context.scope.search_type()):
+                return None
+            context.journal.notice(notice("focus_not_kept", "warning"))
         if settings.engine != NATIVE and await self._is_answered_here(context):
             return None
         chat_model = await context.chat_model()

@@ -86,7 +86,10 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted(Event):
-    """The turn has begun; ``search`` tells whether it may search at all."""
+    """The turn has begun; ``search`` tells whether it may search at all, ``scope`` what its searches are kept to.
+
+    The scope is that of :class:`qiusuo.chat.focus.Scope` in its JSON shape, None where all of the web is searched.
+    """
 
     type: ClassVar[str] = "turn"
     id: str
@@ -95,6 +98,7 @@ class TurnStarted(Event):
     model: str
     search: bool
     created_at: str
+    scope: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +295,7 @@ class TurnRecord:
     usage: dict[str, Any] | None = None
     language: str = ""
     research: dict[str, Any] | None = None
+    scope: dict[str, Any] | None = None
     kept: dict[str, Any] | None = None
 
     @property
@@ -323,7 +328,7 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one
     match event:
         case TurnStarted():
             record.mode, record.model, record.search = event.mode, event.model, event.search
-            record.created_at = event.created_at
+            record.created_at, record.scope = event.created_at, event.scope
         case ModelTaken():
             record.model = event.model
         case Status():

@@ -290,6 +290,14 @@ class PortableResearch(_Part):
     digest: bool = False
 
 
+class PortableScope(_Part):
+    """What the searches of a turn were kept to."""
+
+    focus: Name = "web"
+    sites: list[Name] = Field(default=[], max_length=10)
+    freshness: Literal["day", "week", "month", "year"] | None = None
+
+
 class PortableTurn(_Part):
     """A question with all that came of it; one that was still being answered has stopped."""
 
@@ -312,6 +320,7 @@ class PortableTurn(_Part):
     usage: PortableUsage | None = None
     language: Literal["zh", "en"] | None = None
     research: PortableResearch | None = None
+    scope: PortableScope | None = None
 
     @field_validator("state", mode="before")
     @classmethod

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qiusuo.chat.depth import Depth
+from qiusuo.chat.focus import ANY, FRESH
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
         Command("model", "[NAME]", page=True),
         Command("engine", "[NAME|auto]"),
         Command("depth", "[snippets|auto|read]", tuple(Depth), page=True),
+        Command("focus", "[NAME]", page=True),
+        Command("site", "[DOMAIN …|all]", page=True),
+        Command("fresh", "[day|week|month|year|any]", (*FRESH, ANY), page=True),
         Command("new", page=True),
         Command("sessions"),
         Command("open", "ID"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qiusuo.plugins import Plugin
+from qiusuo.models import SearchType
+from qiusuo.plugins import Focus, Plugin
+from qiusuo.words import Fact
 
 plugin = Plugin(
     name="legal",
@@ -12,6 +14,10 @@ plugin = Plugin(
     ),
     details=("qiusuo.legal.answers.results:LawDetails", "qiusuo.legal.answers.results:JudgmentDetails"),
     recognisers=("qiusuo.legal.recognising.asked:recognise",),
+    focuses=(
+        Focus("law", SearchType.REGULATION, Fact("law.focus")),
+        Focus("cases", SearchType.CASE, Fact("law.focus_cases")),
+    ),
     tools=("qiusuo.legal.tools:tools_for",),
     commands={"legal": "qiusuo.legal.commands:legal"},
     routes=("qiusuo.legal.routes:routers",),

@@ -101,8 +101,8 @@ def build_request(
     fresh = None if freshness is None else _member(Freshness, freshness, "query.freshness")
     count = settings.max_results if num_results is None else _count(num_results)
     seconds = settings.timeout if timeout is None else _seconds(timeout)
-    include = _domains(include_domains) if include_domains else ()
-    exclude = _domains(exclude_domains) if exclude_domains else ()
+    include = checked_domains(include_domains) if include_domains else ()
+    exclude = checked_domains(exclude_domains) if exclude_domains else ()
     engines = _engine_names(engine, merge)
     if language is not None:
         language = _matching(_LANGUAGE, language, "query.language")
@@ -211,7 +211,12 @@ def _seconds(value: object) -> float:
     return float(value)
 
 
-def _domains(values: Iterable[str]) -> tuple[str, ...]:
+def checked_domains(values: Iterable[str]) -> tuple[str, ...]:
+    """Return domains as they are compared.
+
+    Raises:
+        InvalidQuery: one is no domain.
+    """
     names = [values] if isinstance(values, str) else values
     found: list[str] = []
     for value in names:
@@ -230,8 +235,9 @@ def _domains(values: Iterable[str]) -> tuple[str, ...]:
 
 def _is_of(item: SearchResultItem, domains: tuple[str, ...]) -> bool:
     # The source is the true host where an address is a provider's redirect, and may be a mere label elsewhere.
-    return _within(item.source, domains) or _within(domain_of(item.url), domains)
+    return is_within(item.source, domains) or is_within(domain_of(item.url), domains)
 
 
-def _within(host: str, domains: tuple[str, ...]) -> bool:
+def is_within(host: str, domains: tuple[str, ...]) -> bool:
+    """Tell whether a host is one of the domains, or below one."""
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)

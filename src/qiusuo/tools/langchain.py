@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
 from langchain_core.tools import BaseTool, ToolException
@@ -69,7 +69,8 @@ class SearchTool(ModelTool):
 
     Give it the session's ``registry`` and the numbers run on over all searches of the session; with its ``cache`` no
     query is asked twice. ``engine`` names the one to ask instead of the usual order. With ``SearchArguments`` as its
-    ``args_schema`` the model may also say the type of search. The message's ``artifact`` is the whole
+    ``args_schema`` the model may also say the type of search. ``narrowing`` are options of every search; what they say
+    of the type counts, whatever the model says. The message's ``artifact`` is the whole
     :class:`~qiusuo.SearchResponse` as a dictionary, with the ``numbers`` of its results.
     """
 
@@ -79,6 +80,7 @@ class SearchTool(ModelTool):
     service: SearchService = Field(exclude=True)
     cache: KeptResponses | None = Field(default=None, exclude=True)
     engine: str | None = None
+    narrowing: dict[str, Any] = Field(default_factory=dict, exclude=True)
 
     def _run(
         self,
@@ -123,10 +125,12 @@ class SearchTool(ModelTool):
         return min(MAX_RESULTS, self.service.settings.max_results)
 
     def _options(self, search_type: str) -> SearchOptions:
-        return {"type": search_type, "num_results": self._most, "user": self.user, "engine": self.engine}
+        own: SearchOptions = {"num_results": self._most, "user": self.user, "engine": self.engine}
+        return cast(SearchOptions, {"type": search_type, **own, **self.narrowing})
 
     def _remembered(self, query: str, search_type: str) -> SearchResponse | None:
-        response = self.cache.get(_kept_as(query, search_type)) if self.cache is not None else None
+        kind = self.narrowing.get("type", search_type)
+        response = self.cache.get(_kept_as(query, kind)) if self.cache is not None else None
         if response is None:
             return None
         logger.info("answered from the conversation's cache: %r", query)

@@ -19,6 +19,7 @@ from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.depth import usual_depth
 from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.focus import FRESH, focuses
 from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
@@ -180,6 +181,8 @@ class ChatRoutes:
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
                 "examples": {tongue.value: [example.text(tongue) for example in EXAMPLES] for tongue in Language},
                 "settings": self.conversations.chat.usual_settings.to_dict(language),
+                "focuses": [_named(name, focus.label) for name, focus in focuses().items()],
+                "freshness": [_named("", Fact("focus.any")), *(_named(one, Fact(f"focus.{one}")) for one in FRESH)],
                 "depth": usual_depth(self.conversations.chat.settings).value,
                 "operator": operator,
                 "program": typed("qiusuo") if operator else "",
@@ -335,6 +338,11 @@ class ChatRoutes:
         known = self.conversations.chat.book.names
         if name is not None and name not in known:
             raise InvalidQuery(Fact("web.unknown_model", name=name[:60], known=known[1:] or "—"))
+
+
+def _named(name: str, label: Fact) -> dict[str, Any]:
+    """Return a choice with its words in each language."""
+    return {"name": name, "label": {tongue.value: label.text(tongue) for tongue in Language}}
 
 
 def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -> EngineStatus | None:

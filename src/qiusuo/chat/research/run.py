@@ -23,8 +23,7 @@ from qiusuo.chat.turns.notices import reason_of, search_notice
 from qiusuo.chat.turns.private import without_file_words
 from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
 from qiusuo.errors import AllEnginesFailed, ModelError, SearchError, UserRateLimited
-from qiusuo.models import SearchResponse, SearchResultItem, SearchType
-from qiusuo.roster import NATIVE
+from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.words import Language
 
 logger = logging.getLogger(__name__)
@@ -113,15 +112,14 @@ class Run:
         return list(zip(numbers, response.results, strict=True))
 
     async def _ask_engines(self, query: str) -> SearchResponse:
-        ask, known = self.context.ask, plugins.recognise(query)
-        engine = ask.settings.engine if ask.settings.engine != NATIVE else None
-        kind = known.search_type if known is not None else SearchType.GENERAL
+        ask, scope = self.context.ask, self.context.scope
+        known = plugins.recognise(query) if scope.asks_plugins else None
+        options = scope.options(known.search_type if known is not None else None)
         wanted = self.context.settings.max_results
+        options.update({"num_results": wanted, "engine": self.context.engine, "user": ask.user})
         while True:
             try:
-                return await self.context.service.asearch(
-                    query, num_results=wanted, engine=engine, type=kind, user=ask.user
-                )
+                return await self.context.service.asearch(query, **options)
             except UserRateLimited as error:
                 # Side by side the searches of one research can be more than a minute allows: the rest waits its turn.
                 wait = error.retry_after or 1.0

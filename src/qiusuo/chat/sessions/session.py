@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.focus import ANY, FRESH, MAX_SITES, WEB, Scope, focuses
 from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.file_store import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
@@ -19,6 +20,8 @@ from qiusuo.chat.sessions.searches import SessionCache
 from qiusuo.chat.sessions.shares import Shares
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
+from qiusuo.models import Freshness
+from qiusuo.pipeline.request import checked_domains
 from qiusuo.words import Fact, Language
 
 SAID_TURNS: Final = 20
@@ -49,7 +52,8 @@ class ChatSettings:
     """What the settings panel sets. ``search`` is the switch as the user left it; agent mode only hides it.
 
     ``engine`` None means the usual order; ``results`` is how many of them go into the prompt; ``depth`` None means what
-    the server is set to; ``model`` is the name of the one that answers, None the first.
+    the server is set to; ``model`` is the name of the one that answers, None the first. ``focus``, ``sites`` and
+    ``freshness`` say where is searched and how new pages must be.
     """
 
     mode: Mode = Mode.CHAT
@@ -58,6 +62,14 @@ class ChatSettings:
     results: int = MAX_RESULTS
     depth: Depth | None = None
     model: str | None = None
+    focus: str = WEB
+    sites: tuple[str, ...] = ()
+    freshness: Freshness | None = None
+
+    @property
+    def scope(self) -> Scope:
+        """What searches are kept to."""
+        return Scope(self.focus, self.sites, self.freshness)
 
     @property
     def switch(self) -> SwitchState:
@@ -72,18 +84,27 @@ class ChatSettings:
         Raises:
             InvalidQuery: the switch was touched in agent mode, or a value is not one of those that there are.
         """
-        unknown = set(values) - set(_ALLOWED)
+        values = {name: None if name == "freshness" and value == ANY else value for name, value in values.items()}
+        unknown = set(values) - {*_ALLOWED, "focus"}
         if unknown:
             raise InvalidQuery(Fact("session.unknown_setting", names=sorted(unknown)))
-        for name, value in values.items():
+        known = focuses()
+        focus = values.get("focus")
+        if focus is not None and not (isinstance(focus, str) and focus in known):
+            allowed = Fact("focus.values", known=list(known))
+            raise InvalidQuery(Fact("session.bad_setting", name="focus", allowed=allowed))
+        for name in (name for name in values if name in _ALLOWED):
             fits, allowed = _ALLOWED[name]
-            if not fits(value):
+            if not fits(values[name]):
                 raise InvalidQuery(Fact("session.bad_setting", name=name, allowed=allowed))
         depth = values.get("depth", self.depth)
         typed = {
             "mode": Mode(values.get("mode", self.mode)),
             "depth": Depth(depth) if depth else None,
             "model": values.get("model", self.model) or None,
+            "focus": values.get("focus", self.focus) or WEB,
+            "sites": checked_domains(values.get("sites", self.sites) or ()),
+            "freshness": Freshness(fresh) if (fresh := values.get("freshness", self.freshness)) else None,
         }
         new = replace(self, **{**values, **typed})
         if new.mode is Mode.AGENT and new.search != self.search:
@@ -99,6 +120,7 @@ class ChatSettings:
             "results": self.results,
             "depth": self.depth.value if self.depth else None,
             "model": self.model,
+            **self.scope.to_dict(),
             "switch": self.switch.value,
             "note": AGENT_NOTE.text(language) if self.mode is Mode.AGENT else "",
         }
@@ -106,8 +128,10 @@ class ChatSettings:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChatSettings:
         """Rebuild settings from ``to_dict``; a value that no longer fits becomes the default."""
-        kept = ("mode", "engine", "results", "depth", "model")
+        kept = ("mode", "engine", "results", "depth", "model", "focus", "sites", "freshness")
         known: dict[str, Any] = {name: data[name] for name in kept if name in data}
+        if known.get("focus") not in focuses():  # that of a plug-in which is no longer here
+            known.pop("focus", None)
         try:
             return replace(cls().changed(known), search=bool(data.get("search", False)))
         except InvalidQuery:
@@ -130,7 +154,14 @@ _ALLOWED: Final[dict[str, tuple[Callable[[Any], bool], Fact]]] = {
         lambda value: value is None or (isinstance(value, str) and len(value) <= MAX_TITLE),
         Fact("session.model_values"),
     ),
+    "sites": (lambda value: value is None or _are_names(value), Fact("focus.sites_values", most=MAX_SITES)),
+    "freshness": (lambda value: value is None or value in FRESH, Fact("focus.fresh_values")),
 }
+
+
+def _are_names(value: Any) -> bool:
+    """Tell whether these may be sites; that they are domains is seen where they are read."""
+    return isinstance(value, list | tuple) and len(value) <= MAX_SITES and all(isinstance(one, str) for one in value)
 
 
 @dataclass(slots=True)

@@ -66,6 +66,8 @@ class AgentPages(ModelTool):
         context, journal = self.desk.context, self.desk.context.journal
         if not was_given(context, url):
             return prompts.NOT_GIVEN[context.language]
+        if not context.scope.allows(url) and url not in context.ask.question:
+            return prompts.OUTSIDE[context.language].format(sites=", ".join(context.scope.sites))
         number = journal.begin_round(FETCH, url)
         journal.status(Stage.READING, url)
         try:

@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, Field
 
 from qiusuo.chat.events import Stage
+from qiusuo.chat.focus import WEB
 from qiusuo.chat.models.material import Remark
 from qiusuo.chat.questions import LONGEST, question_in, without_secrets
 from qiusuo.chat.turns import prompts
@@ -32,7 +33,7 @@ from qiusuo.models import SearchResponse, SearchType
 from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, numbered_sources
-from qiusuo.tools.specs import SearchArguments, Toolbox, ToolSpec
+from qiusuo.tools.specs import SEARCH_DESCRIPTION, SearchArguments, Toolbox, ToolSpec
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -148,6 +149,10 @@ def known_error(error: Exception, tool: str) -> SearchError:
 async def search_tools_for(desk: Desk) -> tuple[list[BaseTool], SearchDisabled | None]:
     """Return the tools of a turn, and why there is no web search where there is none."""
     context, ask = desk.context, desk.context.ask
+    scope = context.scope
+    narrowing: dict[str, Any] = {"include_domains": scope.sites, "freshness": scope.freshness}
+    if scope.focus != WEB:  # within all of the web the model chooses
+        narrowing["type"] = scope.search_type()
     problem = await context.service.disabled()
     tools: list[BaseTool] = []
     if problem is None:
@@ -155,10 +160,14 @@ async def search_tools_for(desk: Desk) -> tuple[list[BaseTool], SearchDisabled |
             AgentSearch(
                 service=context.service,
                 registry=context.memory.registry,
-                cache=RecentSearches(context.memory.cache, context.settings, context.clock, engine=ask.settings.engine),
-                engine=ask.settings.engine,
+                cache=RecentSearches(
+                    context.memory.cache, context.settings, context.clock, engine=context.engine, scope=scope.key
+                ),
+                engine=context.engine,
                 user=ask.user,
                 desk=desk,
+                narrowing=narrowing,
+                description=prompts.with_scope(SEARCH_DESCRIPTION, scope),
             )
         )
     toolbox = Toolbox(context.service, context.reader, extra=context.tools)

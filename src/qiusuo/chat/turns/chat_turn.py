@@ -25,7 +25,7 @@ from qiusuo.chat.turns.private import without_file_words
 from qiusuo.chat.turns.reading import gather
 from qiusuo.chat.turns.rewriting import differ_much, query_by_model, query_of_message
 from qiusuo.errors import AllEnginesFailed, ModelError, ModelRejected, SearchError
-from qiusuo.models import Attempt, SearchResponse, SearchType
+from qiusuo.models import Attempt, SearchResponse
 from qiusuo.passages import Text
 from qiusuo.pipeline.merge import fuse
 from qiusuo.tools.render import numbered_sources
@@ -112,11 +112,11 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
     query = await without_file_words(context, without_secrets(query))
     number = journal.begin_round(_TOOL, query, asked=asked if is_short(asked) else "")
     journal.status(Stage.SEARCHING, query)
-    kind = context.recognised.search_type if context.recognised is not None else SearchType.GENERAL
+    kind = context.recognised.search_type if context.recognised is not None else None
+    options = context.scope.options(kind)
+    options.update({"num_results": context.wanted, "engine": context.engine, "user": ask.user})
     try:
-        response = context.found or await context.service.asearch(
-            query, num_results=context.wanted, engine=ask.settings.engine, type=kind, user=ask.user
-        )
+        response = context.found or await context.service.asearch(query, **options)
     except SearchError as error:
         logger.warning("the search failed, answering without it: %s", error)
         journal.fail_round(number, _TOOL, query, reason_of(error), _attempts(error))

@@ -17,6 +17,7 @@ from langchain_core.tools import BaseTool
 
 from qiusuo.chat.depth import Depth, usual_depth
 from qiusuo.chat.events import ModelTaken, Stage, TurnRecord
+from qiusuo.chat.focus import Scope
 from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
@@ -46,6 +47,7 @@ from qiusuo.files import FileText
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pages import PageReader, RecentPages
 from qiusuo.plugins import Recognised
+from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import ToolSpec
 from qiusuo.words import Fact, Language
@@ -199,6 +201,17 @@ class Context:
         """Go on without the client's tools, and say so."""
         self.journal.notice(notice("client_tools_left_out", "warning"))
         self.ask = replace(self.ask, client=replace(self.ask.client, tools=(), choice=None))
+
+    @property
+    def scope(self) -> Scope:
+        """What searches are kept to."""
+        return self.ask.settings.scope
+
+    @property
+    def engine(self) -> str | None:
+        """The engine that is asked; None for the usual order. A model's own search is none of ours."""
+        chosen = self.ask.settings.engine
+        return chosen if chosen != NATIVE else None
 
     @property
     def linking(self) -> CitationProcessor:

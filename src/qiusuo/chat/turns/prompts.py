@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from qiusuo.chat.focus import Scope
 from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.models import SearchResponse
 from qiusuo.tools.render import neutral, results_text, today
@@ -179,6 +180,10 @@ NOT_GIVEN: Final = {
     CHINESE: "没有读取：对话中有文件时，只读取搜索结果里的网址或用户写出的网址。",
     ENGLISH: "Not read: with files in the conversation only addresses of search results, or written by the user, are read.",
 }
+OUTSIDE: Final = {
+    CHINESE: "没有读取：用户把搜索限定在这些网站：{sites}。",
+    ENGLISH: "Not read: the user keeps the search to these sites: {sites}.",
+}
 LAST_TURN: Final = {
     CHINESE: "（搜索次数已到上限。请不要再调用工具，用已经得到的资料回答，资料不足就直说。）",
     ENGLISH: "(The limit of searches is reached. Call no more tools; answer with what you have, and say so if it does "
@@ -264,3 +269,11 @@ def as_query(question: str, said: Sequence[tuple[str, str]], language: Language)
 def query_of(message: str, language: Language) -> str:
     """Return what a model is asked to make a query of a long message."""
     return _QUERY_OF[language].format(message=neutral(message[:_QUERY_OF_CHARS]))
+
+
+def with_scope(description: str, scope: Scope) -> str:
+    """Return what a search tool is, with what the user keeps its searches to."""
+    if not scope.narrowed:
+        return description
+    kept = scope.told
+    return f"{description}\n{kept.text(CHINESE)}。{kept.text(ENGLISH)}."

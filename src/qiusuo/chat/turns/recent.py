@@ -18,12 +18,18 @@ class RecentSearches:
     """
 
     def __init__(
-        self, cache: SessionCache, settings: Settings, clock: Callable[[], float], *, engine: str | None = None
+        self,
+        cache: SessionCache,
+        settings: Settings,
+        clock: Callable[[], float],
+        *,
+        engine: str | None = None,
+        scope: str = "",
     ) -> None:
         self._cache = cache
         self._settings = settings
         self._clock = clock
-        self._engine = engine
+        self._apart = " ".join(filter(None, (engine, scope)))
 
     def get(self, query: str) -> SearchResponse | None:
         """Return the response to a query that was asked lately, with its age."""
@@ -43,5 +49,5 @@ class RecentSearches:
         return ttl if response.results else min(ttl, EMPTY_TTL)
 
     def _key(self, query: str) -> str:
-        # Another engine may find something else.
-        return f"{self._engine}\n{query}" if self._engine else query
+        # Another engine, or one that searches elsewhere, may find something else.
+        return f"{self._apart}\n{query}" if self._apart else query

@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from qiusuo.chat.depth import Depth
+from qiusuo.chat.focus import focuses
 from qiusuo.chat.sessions.conversations import LiveTurn
 from qiusuo.chat.sessions.filing import Underway
-from qiusuo.chat.sessions.session import Mode, SessionInfo
+from qiusuo.chat.sessions.session import Mode, SessionInfo, SwitchState
 from qiusuo.chat.slash import COMMANDS
 from qiusuo.cli.chat.lines import limits_line, safe, settings_line, support_of
 from qiusuo.cli.chat.talk import Talk, find_session
@@ -61,6 +62,9 @@ class Commands:
             "model": self._model,
             "engine": self._engine,
             "depth": self._depth,
+            "focus": self._focus,
+            "site": self._site,
+            "fresh": self._fresh,
             "new": self._new,
             "sessions": self._sessions,
             "open": self._open,
@@ -98,6 +102,8 @@ class Commands:
             choices = dict.fromkeys(COMMANDS[name].choices, "")
             if name == "engine":
                 choices = dict.fromkeys(("auto", *self._usable_engines()), "")
+            if name == "focus":
+                choices = {known: focus.label.text(self._words.language) for known, focus in focuses().items()}
             if name == "model":
                 choices = {called: full for called, full in self._talk.models().items() if called}
             yield from (one for one in choices.items() if one[0].lower().startswith(argument.lower()))
@@ -156,6 +162,34 @@ class Commands:
             return
         await self._talk.change({"depth": argument})
         self._now()
+
+    async def _focus(self, argument: str) -> None:
+        if argument:
+            await self._talk.change({"focus": argument})
+        self._scope()
+        if not argument:
+            self._say(self._words("focus_known", names=list(focuses())), "dim")
+
+    async def _site(self, argument: str) -> None:
+        names = argument.replace(",", " ").split()
+        if names:
+            await self._talk.change({"sites": [] if names == ["all"] else names})
+        self._scope()
+
+    async def _fresh(self, argument: str) -> None:
+        if argument and argument not in COMMANDS["fresh"].choices:
+            self._usage("fresh")
+            return
+        if argument:
+            await self._talk.change({"freshness": argument})
+        self._scope()
+
+    def _scope(self) -> None:
+        """Say where is searched now, and that nothing is where the switch is off."""
+        settings = self._talk.settings
+        self._say(visible(settings.scope.told.text(self._words.language)), "green")
+        if settings.switch is SwitchState.OFF:
+            self._say(self._words("focus_off"), "yellow")
 
     def _usable_engines(self) -> list[str]:
         usable = [name for name, problem in self._talk.service.engine_problems().items() if problem is None]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from qiusuo.chat.events import Check, Notice, PageState, Reading, Round, RoundState, Stage, Status, Usage
+from qiusuo.chat.events import Check, Notice, PageState, Reading, Round, RoundState, Stage, Status, TurnStarted, Usage
+from qiusuo.chat.focus import Scope
 from qiusuo.chat.progress import StepProgress, StepState
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.citations.linking.references import LINK
@@ -36,6 +37,8 @@ def settings_line(settings: ChatSettings, engine: str, words: ChatWords) -> str:
         parts.append(words("engine_is", name=engine if settings.engine else engine or words("engine_auto")))
     if settings.depth and settings.switch.value == "on":
         parts.append(words(f"depth_{settings.depth.value}"))
+    if settings.scope.narrowed and settings.switch.value != "off":
+        parts.append(visible(settings.scope.told.text(words.language)))
     return " · ".join(parts)
 
 
@@ -53,6 +56,11 @@ def status_line(status: Status | None, engine: str, words: ChatWords, pages: int
             return words("answering")
         case _:
             return words("thinking")
+
+
+def scope_line(event: TurnStarted, words: ChatWords) -> str:
+    """Say what the searches of a turn are kept to; empty where all of the web is searched."""
+    return visible(Scope.from_dict(event.scope).told.text(words.language)) if event.scope else ""
 
 
 def round_line(event: Round, words: ChatWords) -> str:

@@ -9,9 +9,18 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from qiusuo.chat.events import Check, Done, Event, Notice, Reading, Research, Round, RoundState, TurnState
+from qiusuo.chat.events import Check, Done, Event, Notice, Reading, Research, Round, RoundState, TurnStarted, TurnState
 from qiusuo.citations.linking.references import without_file_links
-from qiusuo.cli.chat.lines import STEP_MARKS, check_lines, notice_lines, reading_line, round_line, safe, step_line
+from qiusuo.cli.chat.lines import (
+    STEP_MARKS,
+    check_lines,
+    notice_lines,
+    reading_line,
+    round_line,
+    safe,
+    scope_line,
+    step_line,
+)
 from qiusuo.cli.chat.words import ChatWords
 from qiusuo.words import Language
 
@@ -34,6 +43,8 @@ class PlainOutput:
     def show(self, event: Event) -> None:  # noqa: C901 - one case per kind of event
         """Show what happens."""
         match event:
+            case TurnStarted() if event.scope:
+                self._say(scope_line(event, self._words))
             case Round() if event.state is not RoundState.RUNNING:
                 self._say(round_line(event, self._words))
             case Research():

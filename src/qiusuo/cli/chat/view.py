@@ -40,6 +40,7 @@ from qiusuo.cli.chat.lines import (
     reading_line,
     round_line,
     safe,
+    scope_line,
     status_line,
     step_line,
     usage_line,
@@ -119,6 +120,8 @@ class ChatView:
         match event:
             case TurnStarted():
                 self._model = event.model
+                if event.scope:
+                    self._line(scope_line(event, self._words), "dim")
             case ModelTaken():
                 self._model = event.model
             case Status():

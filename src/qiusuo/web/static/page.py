@@ -47,7 +47,7 @@ _OWN_WISH: Final = b' data-asks="own"'
 # Have no imports of their own to wait for, or are no code.
 _NOT_PRELOADED: Final = frozenset({"early.js", "main.js", "types.js"})
 # Comments that stand on lines of their own; the lines stay, so that browsers name the right ones.
-_COMMENT: Final = re.compile(rb"^[ \t]*/\*\*.*?\*/[ \t]*$", re.DOTALL | re.MULTILINE)
+_COMMENT: Final = re.compile(rb"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*$", re.DOTALL | re.MULTILINE)
 _LOCAL: Final = re.compile(r'( (?:src|href)=")(?=[\w./-]*[\w-]+\.\w+")(?!/)')
 
 

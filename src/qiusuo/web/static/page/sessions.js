@@ -271,10 +271,11 @@ export async function ensureSession() {
 /** @returns {Promise<SessionInfo>} */
 async function createSession() {
   const mine = place;
-  const { mode, search, engine, results, depth = null, model = null } = getState().settings;
+  const { mode, search, engine, results, depth = null, model = null, ...rest } = getState().settings;
   // The switch keeps its place under agent mode, but can be set in chat mode only.
   const there = getState().config?.models?.some(({ name }) => name === model);
-  const chosen = { search, engine, results, depth, model: there ? model : null };
+  const { focus = null, sites = [], freshness = null } = rest;
+  const chosen = { search, engine, results, depth, model: there ? model : null, focus, sites, freshness };
   const wanted = mode === "agent" ? chosen : { mode, ...chosen };
   /** @type {Session & {removed: {title: string}[]}} */
   const { turns: _none, removed, ...made } = await call("POST", "/api/chat/sessions", { settings: wanted });

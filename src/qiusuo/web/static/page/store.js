@@ -27,6 +27,7 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {string | null} live the turn that is being followed
  * @property {boolean} lost the connection is being sought
  * @property {boolean} drawer the sidebar is open (phones)
+ * @property {{turn: string, number: number} | null} beside the source that is open beside the text
  * @property {boolean} locked a token is needed
  * @property {boolean} away the card with what is still to be set up was put away
  * @property {string} said for screen readers
@@ -61,6 +62,7 @@ let state = {
   live: null,
   lost: false,
   drawer: false,
+  beside: null,
   locked: false,
   away: recall("localStorage", AWAY) === "yes",
   said: "",

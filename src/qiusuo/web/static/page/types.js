@@ -13,8 +13,15 @@
  * @property {number} results
  * @property {"snippets" | "auto" | "read" | null} [depth] null: the server's own
  * @property {string | null} [model] the name of the one that answers; null: the first
+ * @property {string} [focus] what is searched; "web": all of it
+ * @property {string[]} [sites] where; none: everywhere
+ * @property {"day" | "week" | "month" | "year" | null} [freshness]
  * @property {"on" | "off" | "disabled"} switch how the switch must look
  * @property {string} [note]
+ *
+ * @typedef {Pick<Settings, "focus" | "sites" | "freshness">} Scope
+ *
+ * @typedef {{name: string, label: Record<string, string>}} Named a choice, with its words by language
  *
  * @typedef {object} SessionInfo
  * @property {string} id
@@ -211,6 +218,7 @@
  * @property {Check | null} check
  * @property {Usage | null} usage
  * @property {Research | null} [research]
+ * @property {Scope | null} [scope] what its searches were kept to
  *
  * @typedef {object} EngineInfo
  * @property {string} name
@@ -235,6 +243,8 @@
  * @property {{name: string, label: string, kind: "remote" | "local" | "extractive" | "unusable", nativeSearch: boolean}} model
  * @property {{available: boolean, engine: {name: string, label: string, web: boolean} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines
+ * @property {Named[]} [focuses] what can be searched
+ * @property {Named[]} [freshness] how new pages may have to be; blank: any time
  * @property {"snippets" | "auto" | "read"} depth what answers rest on where a conversation does not say
  * @property {{zh: string[], en: string[]}} examples
  * @property {boolean} operator whether the reader runs the server: commands are for nobody else

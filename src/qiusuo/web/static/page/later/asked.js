@@ -2,6 +2,7 @@
 import { looking } from "../wishes.js";
 import { change, getState } from "../store.js";
 import { send } from "../turns.js";
+import { sitesIn } from "./focus.js";
 import { tr } from "./say.js";
 
 /** @import { Settings } from "../types.js" */
@@ -24,7 +25,9 @@ export async function takeQuestion() {
   }
   change({ settings: looking({ ...settings, ...wished(given) }) });
   const research = given.get("mode") === "research" && Boolean(config?.research);
-  if (!(await send(question, undefined, undefined, { research }))) write(question);
+  if (await send(question, undefined, undefined, { research })) return;
+  write(question);
+  if (!getState().current) change({ settings });
 }
 
 /** A page that the browser has only prepared was asked for by nobody yet. @returns {Promise<void>} */
@@ -38,7 +41,16 @@ function inSight() {
 function wished(given) {
   const mode = given.get("mode");
   const search = given.get("search");
+  const { focuses, freshness: times } = getState().config ?? {};
+  const focus = focuses?.find((one) => one.name === given.get("focus"))?.name;
+  const sites = given.getAll("site").flatMap(sitesIn);
+  const freshness = /** @type {Settings["freshness"]} */ (times?.find((one) => one.name && one.name === given.get("fresh"))?.name);
+  const narrowed = focus || sites.length || freshness;
   return {
+    ...(narrowed && { search: true }),
+    ...(focus && { focus }),
+    ...(sites.length && { sites }),
+    ...(freshness && { freshness }),
     ...((mode === "chat" || mode === "agent") && { mode }),
     ...((search === "on" || search === "off") && { search: search === "on" }),
   };

@@ -7,6 +7,7 @@ import { getState, say, toast } from "../store.js";
 import { send } from "../turns.js";
 import { useEffect, useLayoutEffect, useState } from "../vendor.js";
 import { COMMANDS } from "./commands.js";
+import { narrow, sitesIn } from "./focus.js";
 import { chooseModel } from "./models.js";
 import { loadStyle } from "./style.js";
 import { WORDS } from "./words.js";
@@ -18,7 +19,7 @@ const tr = saying(WORDS);
 const FIRST = "first";
 const LIST = "slash-list";
 /** So many fit without scrolling; who writes on sees the others. */
-const MOST = 8;
+const MOST = 10;
 void loadStyle("slash.css");
 
 /** @param {string} text @returns {{name: string, argument: string, spaced: boolean}} */
@@ -48,9 +49,11 @@ export function optionsFor(text) {
   }
   const command = COMMANDS.find((one) => one.name === name);
   const choices =
-    name === "model"
-      ? models().filter((model) => model.kind !== "unusable").map((model) => [shownName(model.name), model.label])
-      : (command?.choices ?? []).map((choice) => [choice, ""]);
+    name === "focus"
+      ? (getState().config?.focuses ?? []).map((focus) => [focus.name, focus.label[getLanguage()]])
+      : name === "model"
+        ? models().filter((model) => model.kind !== "unusable").map((model) => [shownName(model.name), model.label])
+        : (command?.choices ?? []).map((choice) => [choice, ""]);
   return choices
     .filter(([choice]) => choice && choice.toLowerCase().startsWith(argument.toLowerCase()))
     .map(([choice, about]) => ({ word: `/${name} ${choice}`, about, ready: true }));
@@ -81,6 +84,21 @@ const ACTIONS = {
   depth(argument) {
     if (!["snippets", "auto", "read"].includes(argument)) return false;
     void changeSettings({ depth: /** @type {Settings["depth"]} */ (argument) }, t("saidDepth", { depth: argument }));
+  },
+  focus(argument, write) {
+    if (!argument) return write("/focus "), "kept";
+    if (!getState().config?.focuses?.some((focus) => focus.name === argument)) return false;
+    void narrow({ focus: argument });
+  },
+  site(argument) {
+    const sites = sitesIn(argument);
+    if (!sites.length) return false;
+    void narrow({ sites: sites[0] === "all" ? [] : sites });
+  },
+  fresh(argument) {
+    const known = getState().config?.freshness ?? [];
+    if (argument !== "any" && !known.some((one) => one.name && one.name === argument)) return false;
+    void narrow({ freshness: argument === "any" ? null : /** @type {Settings["freshness"]} */ (argument) });
   },
   research(argument, write) {
     if (!argument) return false;

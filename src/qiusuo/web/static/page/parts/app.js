@@ -1,6 +1,7 @@
 /** The page: sidebar or top strip, conversation, composer. */
 import { html } from "../html.js";
 import { getLanguage, getTheme, listed, onPreferences, t } from "../i18n.js";
+import { useLater } from "../load.js";
 import { start } from "../sessions.js";
 import { useStore } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
@@ -19,6 +20,8 @@ export function App() {
   const drawer = useStore((state) => state.drawer);
   const locked = useStore((state) => state.locked);
   const title = useStore((state) => state.current?.title ?? "");
+  const beside = useStore((state) => state.beside);
+  const panel = useLater(() => import("../later/beside.js"), beside !== null);
   useEffect(() => {
     PHONE.addEventListener("change", () => setPhone(PHONE.matches));
     onPreferences(() => redraw((count) => count + 1));
@@ -35,6 +38,7 @@ export function App() {
         <${Conversation} />
         <${Composer} />
       </main>
+      ${panel && beside && html`<${panel.Beside} ...${beside} />`}
       <${Toasts} />
       ${locked && html`<${TokenDialog} onEnter=${start} />`}
     </div>

@@ -14,6 +14,7 @@ import { limitsLine } from "./research.js";
 const DRAFT = "qiusuo.draft";
 const TALLEST = 200;
 const USUAL_LIMIT = 8000;
+const WEB = "web";
 /** As in the terminal: "/etc/hosts" is a question. */
 const COMMAND = /^\/([a-z]*|\?)(\s|$)/i;
 
@@ -29,6 +30,7 @@ export function Composer() {
   const limits = useStore((state) => state.config?.research);
   const several = useStore((state) => (state.config?.models?.length ?? 0) > 1);
   const [research, setResearch] = useState(false);
+  const [focusing, setFocusing] = useState(false);
   const [once, setOnce] = useState(/** @type {string | null} */ (null));
   const [text, setText] = useState(() => recall("sessionStorage", DRAFT) ?? "");
   /** @type {{current: HTMLTextAreaElement | null}} */
@@ -36,6 +38,8 @@ export function Composer() {
   const commands = COMMAND.test(text);
   const slash = useLater(() => import("../later/slash.js"), commands);
   const choice = useLater(() => import("../later/models.js"), several);
+  const narrowed = useStore(({ settings: { focus = WEB, sites, freshness } }) => focus !== WEB || Boolean(sites?.length || freshness));
+  const focus = useLater(() => import("../later/focus.js"), narrowed || focusing);
   const running = live !== null;
   const question = text.trim();
   const length = lengthOf(question);
@@ -81,6 +85,7 @@ export function Composer() {
       ${tooLong && html`<p class="lost" role="alert">${t("tooLong", { max, count: length })}</p>`}
       ${research && html`<p class="research-limits" role="status">${limitsLine(limits)}</p>`}
       ${slash && commands && html`<${slash.Commands} text=${text} write=${write} field=${field.current} />`}
+      ${focus && (focusing || narrowed) && html`<${focus.FocusBar} open=${focusing} />`}
       <${Files} />
       <div class="composer-box">
         <${FileButton} />
@@ -88,6 +93,7 @@ export function Composer() {
         html`<button type="button" class="quiet research-toggle" aria-pressed=${research ? "true" : "false"} aria-label=${t("research")} title=${limitsLine(limits)} onClick=${() => setResearch(!research)}>
           <${Icon} name="layers" /><span>${t("research")}</span>
         </button>`}
+        <${IconButton} class="quiet research-toggle" icon="focus" label=${t("focus")} aria-expanded=${focusing ? "true" : "false"} onClick=${() => setFocusing(!focusing)} />
         <label class="unseen" for="question">${t("question")}</label>
         <textarea
           id="question"

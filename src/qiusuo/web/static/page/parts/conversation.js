@@ -115,12 +115,12 @@ function sizesOf(scroller, column) {
 /**
  * @param {HTMLElement} scroller
  * @param {HTMLElement} column
- * @returns {number} where it is scrolled to when the end of the last answer is seen; tall cards under it must not push
+ * @returns {number} where it is scrolled to when the end of the last answer is seen; a long list under it must not push
  *   it out of the window
  */
 function endOf(scroller, column) {
   const last = scroller.scrollHeight - scroller.clientHeight;
-  const added = [...(column.lastElementChild?.children ?? [])].find((part) => part.matches(".references, .sources"));
+  const added = [...(column.lastElementChild?.children ?? [])].find((part) => part.matches(".references"));
   if (!added) return last;
   const top = added.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop;
   return Math.max(0, Math.min(last, top + PEEK - scroller.clientHeight));

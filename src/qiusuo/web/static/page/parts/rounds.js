@@ -126,6 +126,7 @@ function Receipt({ round, first }) {
     <div class="receipt">
       ${round.asked && html`<p>${t("askedAs", { words: round.asked })}</p>`}
       ${round.reason && html`<p>${round.reason}</p>`} ${why(round, first) && html`<p>${why(round, first)}</p>`}
+      ${round.numbers.length > 0 && html`<p>${t("sourcesCount", { count: round.numbers.map((number) => `[${number}]`).join(" ") })}</p>`}
       ${round.cached && html`<p>${t("receiptCached")}</p>`}
       ${round.attempts.length > 0
         ? html`<ol>${round.attempts.map((attempt) => html`<${AttemptRow} attempt=${attempt} />`)}</ol>`

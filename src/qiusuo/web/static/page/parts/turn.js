@@ -22,13 +22,16 @@ export const TurnView = memo(
   ({ turn, index, later, busy }) => {
     const running = turn.state === "running";
     const titleId = `turn-${index}`;
+    const focus = useLater(() => import("../later/focus.js"), Boolean(turn.scope));
     return html`
       <article class=${running ? "turn running" : "turn"} aria-labelledby=${titleId} data-turn=${turn.id}>
         <${Question} turn=${turn} titleId=${titleId} later=${later} busy=${busy} />
+        ${focus && turn.scope && html`<${focus.ScopeLine} scope=${turn.scope} />`}
         <${ResearchView} turn=${turn} />
         ${turn.mode !== "research" && html`<${Rounds} turn=${turn} editable=${later === 0 && !busy && turn.mode === "chat"} />`}
         ${turn.mode !== "research" && html`<${Readings} readings=${turn.readings ?? []} ended=${turn.state} />`}
         ${turn.notices.map((notice, at) => html`<${NoticeView} key=${at} notice=${notice} fresh=${running} />`)}
+        <${Sources} turn=${turn} />
         ${running && !turn.research && html`<${StatusLine} turn=${turn} />`}
         ${(turn.answer || !running) && html`<${Answer} turn=${turn} />`}
         ${!running && html`<${Ending} turn=${turn} last=${later === 0} busy=${busy} />`}
@@ -63,7 +66,6 @@ function Ending({ turn, last, busy }) {
     ${turn.state === "done" && !turn.answer && html`<p class="hint">${t("emptyAnswer")}</p>`}
     ${turn.finish === "length" && html`<p class="hint">${t("lengthCut")}</p>`}
     <${References} markdown=${turn.references} sources=${turn.sources} />
-    <${Sources} sources=${turn.sources} rounds=${turn.rounds} grouped=${turn.mode === "agent"} open=${!turn.references} />
     ${turn.mode === "research" && turn.rounds.length > 0 && html`<details class="searches"><summary>${t("researchSearches", { count: turn.rounds.length })}</summary><${Rounds} turn=${turn} editable=${false} /></details>`}
     <footer class="turn-foot">
       ${turn.answer && html`<${CopyButton} text=${copied} label=${t("copyAnswer")} />`}
