@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.followups import Exchange
+from qiusuo.chat.sessions.branches import Branches
 from qiusuo.chat.sessions.file_store import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
@@ -253,6 +254,7 @@ class SessionStore(Protocol):
     """
 
     shares: Shares
+    branches: Branches
 
     @property
     def limits(self) -> StoreLimits:

@@ -128,6 +128,17 @@ shares: Final = Table(
     Index("qiusuo_shares_of_session", "session_id"),
 )
 
+# Which conversation another one went off from, and at which of its questions. Of no version of its own, as shares.
+branches: Final = Table(
+    "qiusuo_branches",
+    metadata,
+    Column("session_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("origin_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("turn_id", String(MAX_ID), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Index("qiusuo_branches_of_origin", "origin_id"),
+)
+
 
 def create_tables(connection: Connection) -> None:
     """Create what is missing, and bring tables of an older version up to date.
