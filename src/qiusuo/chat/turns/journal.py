@@ -31,6 +31,7 @@ from qiusuo.chat.events import (
     fold,
 )
 from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.related import Suggestions
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem
 from qiusuo.words import Fact, Language
 
@@ -40,8 +41,9 @@ logger = logging.getLogger(__name__)
 class Journal:
     """Where the work of one turn writes down what happens. Only the event loop that runs the turn may use it."""
 
-    def __init__(self, record: TurnRecord, *, labels: dict[str, str]) -> None:
+    def __init__(self, record: TurnRecord, *, labels: dict[str, str], related: bool = False) -> None:
         self.record = record
+        self.suggestions = Suggestions(record.question, wanted=related)
         self.breaking_off = False
         """The server stops, so the turn does."""
         self._labels = labels
@@ -111,6 +113,7 @@ class Journal:
         """Tell how a search ended, and of its sources."""
         self._searches += 1
         self._search_ms += response.search_time
+        self.suggestions.found += response.related
         shown = response.results[: len(numbers)]
         self.emit(
             Round(

@@ -54,12 +54,15 @@ function Ending({ turn, last, busy }) {
   const full = turn.notices.some((notice) => notice.code === "turns_full");
   const open = last && !busy && !full;
   const choice = useLater(() => import("../later/models.js"), open && several);
+  const suggests = open && turn.state === "done" && Boolean(turn.related?.length);
+  const related = useLater(() => import("../later/related.js"), suggests);
   const copied = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
   return html`
     ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
     ${turn.state === "failed" && !turn.notices.length && html`<p class="hint">${t("interrupted")}</p>`}
     ${turn.state === "done" && !turn.answer && html`<p class="hint">${t("emptyAnswer")}</p>`}
     ${turn.finish === "length" && html`<p class="hint">${t("lengthCut")}</p>`}
+    ${suggests && related && html`<${related.Related} questions=${turn.related} />`}
     <${References} markdown=${turn.references} sources=${turn.sources} />
     <${Sources} sources=${turn.sources} rounds=${turn.rounds} grouped=${turn.mode === "agent"} open=${!turn.references} />
     ${turn.mode === "research" && turn.rounds.length > 0 && html`<details class="searches"><summary>${t("researchSearches", { count: turn.rounds.length })}</summary><${Rounds} turn=${turn} editable=${false} /></details>`}
