@@ -26,7 +26,7 @@ export function Question({ turn, titleId, later, busy }) {
   return html`
     <div class="question" ref=${box}>
       ${!busy && html`<${IconButton} icon="edit" label=${t("edit")} onClick=${() => setEditing(true)} />`}
-      <h2 id=${titleId} class="bubble"><span class="unseen">${t("question")}: </span>${turn.question}</h2>
+      <h2 id=${titleId} class="bubble" dir="auto"><span class="unseen" dir="ltr">${t("question")}: </span>${turn.question}</h2>
     </div>
     ${kin && html`<${kin.Branches} branches=${branches} />`}
   `;
@@ -56,7 +56,7 @@ function EditForm({ turn, later, busy, onEnd }) {
   };
   return html`
     <form class="edit" onSubmit=${resend}>
-      <textarea ref=${field} aria-label=${t("edit")} rows="3" defaultValue=${turn.question} onKeyDown=${keys}></textarea>
+      <textarea dir="auto" ref=${field} aria-label=${t("edit")} rows="3" defaultValue=${turn.question} onKeyDown=${keys}></textarea>
       ${later > 0 && html`<p class="hint">${t("editBranches")}</p>`}
       <p class="edit-buttons">
         <button type="button" onClick=${onEnd}>${t("no")}</button>

@@ -60,6 +60,7 @@ function Preferences() {
       <button type="button" class="quiet" lang=${other === "zh" ? "zh-CN" : "en"} onClick=${() => setLanguage(other)}>
         ${t("language", {}, other)}
       </button>
+      <${IconButton} icon="keys" label=${t("keys")} onClick=${() => void import("../later/keys.js").then(({ showKeys }) => showKeys())} />
       <span></span>
       ${operator && html`<a class="quiet" href="/settings"><${Icon} name="gear" />${t("serverSettings")}</a>`}
       <a class="quiet" href=${`/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
