@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from qiusuo.chat.events import TurnState
 from qiusuo.chat.portable import from_portable, to_portable
 from qiusuo.chat.sessions.branches import Branch, Kin
+from qiusuo.chat.sessions.feedback import Feedback, Reason, Verdict
 from qiusuo.chat.sessions.session import ChatSettings, Progress, SessionStore
 from qiusuo.chat.sessions.shares import snapshot_of
 from qiusuo.chat.sessions.store_schema import to_json
@@ -112,6 +115,21 @@ async def test_files_come_along_that_were_there_when_it_was_asked(place: Place) 
     with pytest.raises(LimitReached):
         await store.branches.begin("ada", old, second.id)
     assert len(await store.list("ada")) == 3
+
+
+async def test_what_was_thought_of_an_answer_stays_with_it(store: SessionStore) -> None:
+    old = (await store.create("ada")).id
+    first, second = await whole_turn(store, "ada", old), await whole_turn(store, "ada", old)
+    bad = Feedback(Verdict.BAD, (Reason.SLOW,), "慢 \x00 😀")
+    await store.feedback.put("ada", old, first.id, Feedback(Verdict.GOOD))
+    await store.feedback.put("ada", old, first.id, bad)
+    kept = await store.feedback.of("ada", old)
+    assert kept == {first.id: replace(bad, text="慢  😀")}
+    made = (await store.branches.begin("ada", old, second.id)).id
+    assert await store.feedback.of("ada", made) == {}
+    assert [told.feedback.verdict for told in await store.feedback.all()] == [Verdict.BAD]
+    await store.delete("ada", old)
+    assert await store.feedback.all() == []
 
 
 async def test_a_turn_that_died_is_copied_as_one_that_did(place: Place) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, ViewportSize, expect
 
 from tests.page.test_access import violations, with_axe
-from tests.support.page_world import PageWorld, Screen, screen, with_own_browser
+from tests.support.page_world import PageWorld, Screen, screen, titled, with_own_browser
 from tests.support.scripted_model import Reply
 
 pytestmark = with_own_browser(__name__)
@@ -62,7 +62,8 @@ def test_an_earlier_question_is_edited_into_a_branch_and_the_old_one_stays(page:
     expect(page("article.turn")).to_have_count(2)
 
 
-def test_what_may_be_asked_next_is_a_tap_away(page: Screen) -> None:
+@with_axe
+def test_what_may_be_asked_next_is_a_tap_away_and_answers_are_rated(page: Screen) -> None:
     wild = "<img src=x onerror=alert(1)> safe?"
     block = f"<related-questions>\nWhich tea is oldest?\n{wild}\n</related-questions>"
     page.world.model.add(Reply.text("Green tea.", "\n\n<related", block.removeprefix("<related")))
@@ -72,7 +73,17 @@ def test_what_may_be_asked_next_is_a_tap_away(page: Screen) -> None:
     expect(buttons).to_have_text(["Which tea is oldest?", "safe?"])
     page.page.reload()
     expect(buttons).to_have_count(2)
+    group = page.page.get_by_role("group", name="Rate this answer")
+    group.get_by_role("button", name="Bad answer").click()
+    page.page.get_by_label("Out of date").check()
+    page("#why-text").fill("Tea is newer.")
     assert violations(page) == []
+    page.page.get_by_role("button", name="Submit").click()
+    expect(page(".rating-why")).to_have_count(0)
+    page.page.reload()
+    expect(group.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+    kept = titled(page, "What is green tea?")["turns"][0]["feedback"]
+    assert kept == {"verdict": "bad", "reasons": ["outdated"], "text": "Tea is newer."}
     buttons.first.click()
     expect(page("article.turn")).to_have_count(2)
     page.ended()

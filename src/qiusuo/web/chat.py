@@ -37,6 +37,7 @@ from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.chat_files import FileRoutes
 from qiusuo.web.chat_requests import Handler, answered, count_in, owner_of
+from qiusuo.web.feedback import FeedbackRoutes
 from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.portable import PortableRoutes
 from qiusuo.web.report import report_answer
@@ -114,7 +115,8 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
                 await conversations.aclose()
 
         portable = PortableRoutes(backend, conversations)
-        routes = [*portable.routes(), *ChatRoutes(backend, conversations).routes()]
+        feedback = FeedbackRoutes(backend, conversations)
+        routes = [*portable.routes(), *feedback.routes(), *ChatRoutes(backend, conversations).routes()]
         return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend
@@ -262,10 +264,12 @@ class ChatRoutes:
         info = await store.get(owner, session)
         limit = count_in(query, "limit", PAGE_LENGTH)
         page = await store.turns(owner, session, limit=limit, before=before, after=after)
+        given = await store.feedback.of(owner, session)
         shown = []
         for record in page.turns:
             live = self.conversations.live(owner, session, record.id)
-            shown.append(_turn((live.record if live else record), wished_language(request.scope)))
+            thought = {"feedback": given[record.id].to_dict()} if record.id in given else {}
+            shown.append(_turn((live.record if live else record), wished_language(request.scope)) | thought)
         counts = {"earlier": page.earlier, "later": page.later, "total": page.total, "most": store.limits.turns}
         language = reader_language(request.scope)
         files = [file.to_dict() for file in await store.files.list(owner, session)]

@@ -13,6 +13,7 @@ from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.branches import Branches
+from qiusuo.chat.sessions.feedback import FeedbackStore
 from qiusuo.chat.sessions.file_store import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
@@ -255,6 +256,7 @@ class SessionStore(Protocol):
 
     shares: Shares
     branches: Branches
+    feedback: FeedbackStore
 
     @property
     def limits(self) -> StoreLimits:

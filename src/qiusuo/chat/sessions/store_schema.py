@@ -139,6 +139,20 @@ branches: Final = Table(
     Index("qiusuo_branches_of_origin", "origin_id"),
 )
 
+# What readers thought of answers. Goes with the turn, also where that is replaced.
+feedback: Final = Table(
+    "qiusuo_feedback",
+    metadata,
+    Column("session_id", String(MAX_ID), primary_key=True),
+    Column("turn_id", String(MAX_ID), primary_key=True),
+    Column("verdict", String(20), nullable=False),
+    Column("reasons", JSON, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("created_at", String(40), nullable=False),
+    ForeignKeyConstraint(["session_id", "turn_id"], [turns.c.session_id, turns.c.id], ondelete="CASCADE"),
+    Index("qiusuo_feedback_by_time", "created_at"),
+)
+
 
 def create_tables(connection: Connection) -> None:
     """Create what is missing, and bring tables of an older version up to date.

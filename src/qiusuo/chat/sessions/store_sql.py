@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Insert, Row, Select, delete, func, or_, selec
 from qiusuo.chat.events import TurnRecord, TurnState
 from qiusuo.chat.sessions import store_turns
 from qiusuo.chat.sessions.branches import Branches
+from qiusuo.chat.sessions.feedback import FeedbackStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.presence import Presence
 from qiusuo.chat.sessions.session import (
@@ -35,6 +36,7 @@ from qiusuo.chat.sessions.shares import Shares
 from qiusuo.chat.sessions.store_branches import SqlBranches
 from qiusuo.chat.sessions.store_claims import SIGN_OF_LIFE, Claims
 from qiusuo.chat.sessions.store_database import Database
+from qiusuo.chat.sessions.store_feedback import SqlFeedback
 from qiusuo.chat.sessions.store_files import SqlFiles
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
 from qiusuo.chat.sessions.store_shares import SqlShares
@@ -64,6 +66,7 @@ class SqlSessionStore:
         self.files = SqlFiles(database, limits, self._moment)
         self._claims = Claims(database, presence, clock)
         self.shares: Shares = SqlShares(database, clock)
+        self.feedback: FeedbackStore = SqlFeedback(database, self._moment)
         self.branches: Branches = SqlBranches(database, lambda: self.limits, self._moment, self._make_room)
 
     async def start(self) -> None:

@@ -219,6 +219,7 @@
  * @property {Usage | null} usage
  * @property {Research | null} [research]
  * @property {string[]} [related] what may be asked next
+ * @property {{verdict: "good" | "bad", reasons: string[], text: string}} [feedback] what the reader thought of it
  *
  * @typedef {object} EngineInfo
  * @property {string} name

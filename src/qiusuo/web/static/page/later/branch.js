@@ -5,7 +5,9 @@ import { t } from "../i18n.js";
 import { messageOf, openFromAddress, refreshHistory } from "../sessions.js";
 import { getState, toast } from "../store.js";
 import { UNSENT, send } from "../turns.js";
+import { useEffect } from "../vendor.js";
 import { tr } from "./say.js";
+import { loadStyle } from "./style.js";
 
 /** @import { Branch, Turn } from "../types.js" */
 
@@ -39,6 +41,7 @@ export async function branchAt(turn, text, onTaken) {
 
 /** @param {{origin: Branch}} props */
 export function Origin({ origin }) {
+  useEffect(() => void loadStyle("daily.css"), []);
   return html`
     <p class="hint kin">
       ${tr("branchedFrom")} <a href=${`#/s/${origin.session}/${origin.turn}`} dir="auto">${origin.title || t("untitled")}</a>
@@ -48,6 +51,7 @@ export function Origin({ origin }) {
 
 /** @param {{branches: Branch[]}} props */
 export function Branches({ branches }) {
+  useEffect(() => void loadStyle("daily.css"), []);
   return html`
     <p class="hint kin">
       ${tr("branches")}${" "}

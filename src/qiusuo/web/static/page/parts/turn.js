@@ -56,6 +56,7 @@ function Ending({ turn, last, busy }) {
   const choice = useLater(() => import("../later/models.js"), open && several);
   const suggests = open && turn.state === "done" && Boolean(turn.related?.length);
   const related = useLater(() => import("../later/related.js"), suggests);
+  const rating = useLater(() => import("../later/rating.js"), turn.state === "done" && Boolean(turn.answer));
   const copied = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
   return html`
     ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
@@ -75,6 +76,7 @@ function Ending({ turn, last, busy }) {
       </button>`}
       ${open && several && choice && html`<${choice.AgainWith} turn=${turn} />`}
       ${turn.answer && html`<${MoreButton} turn=${turn.id} label=${t("shareAnswer")} />`}
+      ${rating && html`<${rating.Rating} turn=${turn} />`}
       <${Verdicts} turn=${turn} />
       <span class="usage">${usage(turn)}</span>
     </footer>
