@@ -239,7 +239,8 @@ class SearchResponse:
     """Results with their receipt. ``search_time`` is in milliseconds.
 
     ``cached`` marks an answer from the cache; ``stale`` one that is past its time and was served because no engine
-    could answer. ``age`` is how many seconds ago a cached one was searched for, where that is known.
+    could answer. ``age`` is how many seconds ago a cached one was searched for, where that is known. ``related`` is
+    what others ask or search for beside it, in the words of the provider, where it tells.
     """
 
     query: str
@@ -251,6 +252,7 @@ class SearchResponse:
     cached: bool = False
     stale: bool = False
     age: int | None = None
+    related: tuple[str, ...] = ()
 
     @property
     def total_results(self) -> int:
@@ -271,6 +273,8 @@ class SearchResponse:
         }
         if self.age is not None:
             data["age"] = self.age
+        if self.related:
+            data["related"] = list(self.related)
         return data
 
     @classmethod
@@ -286,6 +290,7 @@ class SearchResponse:
             cached=data["cached"],
             stale=data["stale"],
             age=data.get("age"),
+            related=tuple(data.get("related", ())),
         )
 
 

@@ -147,6 +147,11 @@ class TestSerpApiGoogle(EngineConformance):
         assert isinstance(results, EngineResults)
         assert results.notes == (Fact("engine.page_missing", page=2, reason=Fact("engine.no_time")),)
 
+    async def test_what_people_also_ask_and_search_for_comes_along(self, server: ProviderServer) -> None:
+        results = await self.run(server, Query("tea"))
+        assert isinstance(results, EngineResults)
+        assert results.related == ("What about tea?", "tea price")
+
     async def test_one_unreadable_row_is_noted(self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [{"title": "no address"}, {"title": "a", "link": "https://site1.example.com"}]
         body = {"search_metadata": {"status": "Success"}, "organic_results": rows}

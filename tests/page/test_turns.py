@@ -212,7 +212,7 @@ def test_retry_replaces_the_last_turn(chromium: Browser) -> None:
         expect(page.turn.locator(".answer")).to_have_text("第二次")
 
 
-def test_edit_and_resend_drops_what_came_after(chromium: Browser) -> None:
+def test_what_came_after_an_edited_question_is_not_told_to_the_model(chromium: Browser) -> None:
     script = [Reply.text(words) for words in ("甲", "乙", "丙")]
     with PageWorld(*script) as world, screen(chromium, world) as page:
         page.ask("第一问")
@@ -220,7 +220,7 @@ def test_edit_and_resend_drops_what_came_after(chromium: Browser) -> None:
         first = page("article.turn").first
         first.hover()
         first.get_by_role("button", name="编辑并重新发送").click()
-        expect(first).to_contain_text("这之后的 1 轮对话会被替换")
+        expect(first).to_contain_text("原来的对话保留不变")
         first.get_by_role("textbox").fill("改过的问题")
         first.get_by_role("button", name="重新发送").click()
         expect(page("article.turn")).to_have_count(1)

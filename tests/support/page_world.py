@@ -303,7 +303,9 @@ def titled(page: Screen, title: str) -> dict[str, Any]:
 def screen(browser: Browser, world: PageWorld, *, phone: bool = False, **options: Any) -> Iterator[Screen]:
     """Give a fresh browser window on the world's page; nothing may have gone outside or broken in it at the end."""
     touch = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2} if phone else {}
-    context = browser.new_context(**{"viewport": PHONE if phone else DESKTOP, "locale": "zh-CN", **touch, **options})
+    context = browser.new_context(
+        **{"viewport": PHONE if phone else DESKTOP, "locale": "zh-CN", "service_workers": "block", **touch, **options}
+    )
     context.set_default_timeout(10_000)
     shown = Screen(context.new_page(), world)
     try:

@@ -47,7 +47,9 @@ class TestFiles:
             assert answer.status_code == 200, link
             assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
             assert answer.headers["x-content-type-options"] == "nosniff"
-            assert answer.headers["content-type"].startswith(("text/javascript", "text/css", "image/svg+xml"))
+            assert answer.headers["content-type"].startswith(
+                ("text/javascript", "text/css", "image/svg+xml", "image/png")
+            )
 
     def test_all_that_modules_import_is_served(self) -> None:
         pages = page_files()

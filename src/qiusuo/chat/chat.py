@@ -190,7 +190,8 @@ class Chat:
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
         hand = self.chosen(ask)
         labels |= {NATIVE: hand.model.info.label, FILES: Fact("file.engine").text(language)}
-        journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels)
+        related = ask.related and not ask.research and not is_task(ask.question) and not _is_polite(ask.question)
+        journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels, related=related)
         agent = ask.settings.mode is Mode.AGENT
         memory = memory if memory is not None else Memory()
         query, leans = self._query(ask, memory)
@@ -340,4 +341,8 @@ class Chat:
 def _asks_nothing(ask: Ask) -> bool:
     """Tell whether a message of chat mode is thanks or a greeting, for which there is nothing to search."""
     chatting = ask.settings.mode is Mode.CHAT and not ask.query and not ask.research
-    return chatting and len(ask.question) <= _LONGEST_THANKS and not resolve(ask.question.strip(), ()).asks
+    return chatting and _is_polite(ask.question)
+
+
+def _is_polite(question: str) -> bool:
+    return len(question) <= _LONGEST_THANKS and not resolve(question.strip(), ()).asks

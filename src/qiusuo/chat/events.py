@@ -2,8 +2,8 @@
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
 ``Status``, ``Round``, ``Sources``, ``Reading``, ``Research``, ``ModelTaken``, ``Notice``, ``Delta`` and ``Retraction``
-as they happen; at the end ``Check``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold` puts the
-events together to what is kept of a turn.
+as they happen; at the end ``Check``, ``Related``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold`
+puts the events together to what is kept of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -34,6 +34,7 @@ __all__ = [
     "PageRead",
     "PageState",
     "Reading",
+    "Related",
     "Research",
     "Retraction",
     "Round",
@@ -254,6 +255,14 @@ class Usage(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Related(Event):
+    """What may be asked next: words of the model, or of what was found. Data, shown as text."""
+
+    type: ClassVar[str] = "related"
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Done(Event):
     """The end of the turn. ``answer`` is the whole Markdown (replaces the pieces), ``references`` the list below it.
 
@@ -297,6 +306,7 @@ class TurnRecord:
     research: dict[str, Any] | None = None
     scope: dict[str, Any] | None = None
     kept: dict[str, Any] | None = None
+    related: tuple[str, ...] = ()
 
     @property
     def can_go_on(self) -> bool:
@@ -319,6 +329,7 @@ class TurnRecord:
         values["state"] = TurnState(values.get("state", TurnState.DONE))
         values["stage"] = Stage(values["stage"]) if values.get("stage") else None
         values["cited"] = tuple(values.get("cited", ()))
+        values["related"] = tuple(values.get("related", ()))
         return cls(**values)
 
 
@@ -352,6 +363,8 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one
             record.notices.append(_without_type(event, language))
         case Usage():
             record.usage = _without_type(event, language)
+        case Related():
+            record.related = event.questions
         case Done():
             record.state, record.stage = event.state, None
             record.answer, record.references = event.answer, event.references

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, fi
 from pydantic.alias_generators import to_camel
 
 from qiusuo.chat.sessions.session import MAX_TITLE
+from qiusuo.chat.turns.related import LONGEST, MOST
 from qiusuo.urls import link_url
 
 FORMAT: Final = "qiusuo-conversation"
@@ -321,6 +322,7 @@ class PortableTurn(_Part):
     language: Literal["zh", "en"] | None = None
     research: PortableResearch | None = None
     scope: PortableScope | None = None
+    related: list[Annotated[str, Field(max_length=LONGEST)]] = Field(default=[], max_length=MOST)
 
     @field_validator("state", mode="before")
     @classmethod

@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 # Some providers answer with whole pages as "snippet".
 MAX_SNIPPET_CHARS = 2000
 MAX_TITLE_CHARS = 300
+MAX_RELATED = 20
 
 
 class Feature(StrEnum):
@@ -91,13 +92,17 @@ class Probe:
 
 
 class EngineResults(list[SearchResultItem]):
-    """A list of results that may carry notes for the receipt."""
+    """A list of results that may carry notes for the receipt, and what the provider says others ask beside it."""
 
     notes: tuple[Fact, ...]
+    related: tuple[str, ...]
 
-    def __init__(self, items: Iterable[SearchResultItem] = (), notes: Iterable[Fact | str] = ()) -> None:
+    def __init__(
+        self, items: Iterable[SearchResultItem] = (), notes: Iterable[Fact | str] = (), related: Iterable[object] = ()
+    ) -> None:
         super().__init__(items)
         self.notes = tuple(map(as_fact, notes))
+        self.related = tuple(filter(None, dict.fromkeys(clean(each) for each in related)))[:MAX_RELATED]
 
 
 class SearchEngine(ABC):

@@ -11,7 +11,16 @@ from typing import Any, ClassVar, Final, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from qiusuo.engines.allowance import Allowance
-from qiusuo.engines.base import EngineOptions, EngineResults, Feature, HttpEngine, Joins, Probe, field_of, with_sites
+from qiusuo.engines.base import (
+    EngineOptions,
+    EngineResults,
+    Feature,
+    HttpEngine,
+    Joins,
+    Probe,
+    field_of,
+    with_sites,
+)
 from qiusuo.engines.searxng_faults import (
     Silent,
     describe,
@@ -149,6 +158,7 @@ class SearxngEngine(HttpEngine):
         }
         found: dict[str, SearchResultItem] = {}
         notes: list[Fact | str] = []
+        related: list[str] = []
         silent: Silent = {}
         for number in range(1, MAX_PAGES + 1):
             try:
@@ -163,6 +173,7 @@ class SearxngEngine(HttpEngine):
                 break
             silent |= missing
             notes += page.notes
+            related += page.related
             before = len(found)
             for item in page:
                 found.setdefault(item.url, item)
@@ -172,7 +183,7 @@ class SearxngEngine(HttpEngine):
             if not found:  # a failure, not an empty result
                 raise self._fault(*silence(self._address, silent))
             notes.append(Fact("searxng.did_not_answer", engines=listed_engines(silent)))
-        return EngineResults(list(found.values())[:count], notes)
+        return EngineResults(list(found.values())[:count], notes, related)
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = super().notes(query, num_results)
@@ -214,6 +225,8 @@ class SearxngEngine(HttpEngine):
         if not isinstance(rows, list):
             raise self._other_service(reply)
         page = self.collect(rows, self._item, limit=_MAX_ROWS)
+        others = field_of(data, "suggestions")
+        page = EngineResults(page, page.notes, others if isinstance(others, list) else ())
         return page, silent_engines(field_of(data, "unresponsive_engines"))
 
     def _other_service(self, reply: Reply) -> EngineError:

@@ -63,6 +63,7 @@ class SerpApi(HttpEngine):
         count = self.count(num_results)
         found: dict[str, SearchResultItem] = {}
         notes: list[Fact | str] = []
+        related: list[object] = []
         page, more = 0, True
         while more and len(found) < count:
             params = self.params(query, count, page)
@@ -77,13 +78,14 @@ class SerpApi(HttpEngine):
                 notes.append(Fact("engine.page_missing", page=page + 1, reason=reason))
                 break
             notes.extend(items.notes)
+            related += _related(data)
             known = len(found)
             for item in items:
                 found.setdefault(item.url, item)
             # Every page costs a search: none is asked for behind the last one.
             more = len(found) > known and bool(field_of(data, "serpapi_pagination", "next"))
             page += 1
-        return EngineResults(list(found.values())[:count], notes)
+        return EngineResults(list(found.values())[:count], notes, related)
 
     async def probe(self) -> Probe:
         # The account also has the owner's e-mail address and the key itself: only its numbers are read.
@@ -218,6 +220,13 @@ class SerpApiBaiduEngine(SerpApi):
         if query.language and not _baidu_language(query.language):
             found += (Fact("serpapi.baidu_language"),)
         return found
+
+
+def _related(data: object) -> list[object]:
+    """Return what people also ask, then what they search for beside it."""
+    places = (("related_questions", "question"), ("related_searches", "query"))
+    lists = [(field_of(data, rows), name) for rows, name in places]
+    return [field_of(row, name) for rows, name in lists if isinstance(rows, list) for row in rows]
 
 
 def _articles(rows: object) -> object:

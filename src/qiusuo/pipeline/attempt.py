@@ -56,11 +56,12 @@ class Lane:
 
 
 class Tried(NamedTuple):
-    """An attempt and what it brought; ``items`` is None after a failure."""
+    """An attempt and what it brought; ``items`` is None after a failure. ``related``: what others ask beside it."""
 
     lane: Lane
     attempt: Attempt
     items: list[SearchResultItem] | None = None
+    related: tuple[str, ...] = ()
 
     @property
     def answers(self) -> bool:
@@ -141,7 +142,7 @@ class Attempts:
         for place, item in enumerate(items):
             if not item.engines:
                 items[place] = replace(item, engines=(lane.name,))
-        return Tried(lane, attempt, items)
+        return Tried(lane, attempt, items, found.related if isinstance(found, EngineResults) else ())
 
     async def _failed(self, lane: Lane, error: SearchError, started: float, *, counts: bool = True) -> Tried:
         if counts:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from qiusuo.config import Settings
-from qiusuo.engines.base import SearchEngine, Storing
+from qiusuo.engines.base import MAX_RELATED, SearchEngine, Storing
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.logs import private
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem, SearchType
@@ -48,6 +48,7 @@ class _Answer(NamedTuple):
     items: tuple[SearchResultItem, ...]
     provider: str
     storing: Storing
+    related: tuple[str, ...] = ()
 
 
 Choose = Callable[[SearchRequest], Awaitable[Choice]]
@@ -194,13 +195,21 @@ class SearchPipeline:
             answer, attempts = await self._merged(request, lanes)
         else:
             winner, attempts = await self._failover.run(request, lanes)
-            answer = winner and _Answer(tuple(winner.items or ()), winner.lane.name, winner.lane.storing)
+            answer = winner and _Answer(
+                tuple(winner.items or ()), winner.lane.name, winner.lane.storing, winner.related
+            )
         self._tell(attempts)
         receipt = (*choice.left_out, *attempts)
         if answer is None:
             return await self._stale(request, receipt, started)
         response = SearchResponse(
-            request.asked, answer.items, answer.provider, receipt, request.query.type, self._ms(started)
+            request.asked,
+            answer.items,
+            answer.provider,
+            receipt,
+            request.query.type,
+            self._ms(started),
+            related=answer.related,
         )
         ttl = self._ttl[request.query.type]
         # Pages appear, an engine may have been mistaken, and a page that did not come may come the next time.
@@ -219,7 +228,8 @@ class SearchPipeline:
             return None, receipt
         items = fuse({tried.lane.name: tried.items or () for tried in answered})[: request.num_results]
         rules = {tried.lane.storing for tried in answered}
-        return _Answer(tuple(items), MERGED, next(rule for rule in _STRICTEST if rule in rules)), receipt
+        related = tuple(dict.fromkeys(each for tried in answered for each in tried.related))[:MAX_RELATED]
+        return _Answer(tuple(items), MERGED, next(rule for rule in _STRICTEST if rule in rules), related), receipt
 
     async def _stale(self, request: SearchRequest, receipt: tuple[Attempt, ...], started: float) -> SearchResponse:
         known = await self._cache.stale(request.key)

@@ -161,6 +161,7 @@ class _Response(_Stored):
     stale: bool
     provider: Name
     attempts: Annotated[list[_Attempt], Field(max_length=100)]
+    related: Annotated[list[Line], Field(max_length=100)] = []
 
 
 class _Entry(_Stored):

@@ -19,6 +19,7 @@ SHEETS: Final[Mapping[str, tuple[str, ...]]] = {
     "models": ("name", *_ANSWERS, "median", "p95"),
     "people": ("name", *_SEARCHES, *_ANSWERS),
     "queries": ("kind", "query", "count", "ms", "outcome"),
+    "feedback": ("at", "verdict", "reasons", "text", "mode", "model", "engines"),
 }  # fmt: skip
 """The tables and their columns; times are milliseconds."""
 _PARTED: Final = ("engine ", "outcome ", "model ")

@@ -35,6 +35,7 @@ from qiusuo.web.settings.live import LiveSettings
 from qiusuo.web.settings.routes import settings_router
 from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_routes
+from qiusuo.web.static.install import install_routes
 from qiusuo.web.static.page import page_routes
 from qiusuo.words import Fact, Language
 
@@ -178,7 +179,7 @@ def create_app(
     app.extensions = added
     for router in (*(make(backend) for make in ROUTERS), *plugin_routers(backend)):
         app.include_router(router)
-    pages = [*home_routes(), *page_routes(), *docs_routes()]
+    pages = [*home_routes(), *install_routes(), *page_routes(), *docs_routes()]
     more = [*pages, *(route for extension in added for route in extension.routes)]
     app.router.routes.extend(more)
     app.add_middleware(

@@ -24,7 +24,7 @@ from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
-from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionStore
+from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionInfo, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
@@ -38,6 +38,7 @@ from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.chat_files import FileRoutes
 from qiusuo.web.chat_requests import Handler, answered, count_in, owner_of
+from qiusuo.web.feedback import FeedbackRoutes
 from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.portable import PortableRoutes
 from qiusuo.web.report import report_answer
@@ -59,6 +60,12 @@ class NewSession(_Body):
 
     title: str = Field(default="", max_length=MAX_TITLE)
     settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class NewBranch(_Body):
+    """At which question of a conversation another one goes off."""
+
+    turn: str = Field(min_length=1, max_length=200)
 
 
 class SessionChange(_Body):
@@ -109,7 +116,8 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
                 await conversations.aclose()
 
         portable = PortableRoutes(backend, conversations)
-        routes = [*portable.routes(), *ChatRoutes(backend, conversations).routes()]
+        feedback = FeedbackRoutes(backend, conversations)
+        routes = [*portable.routes(), *feedback.routes(), *ChatRoutes(backend, conversations).routes()]
         return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend
@@ -150,6 +158,7 @@ class ChatRoutes:
             (f"{session}/turns/{{turn}}/stop", "POST", self.stop),
             (f"{session}/turns/{{turn}}/report.{{kind}}", "GET", self.report),
         ]
+        table += [(f"{session}/branches", "POST", self.branch)]
         files = FileRoutes(self.backend, self.conversations)
         table += [
             (f"{session}/files", "POST", files.add),
@@ -236,10 +245,14 @@ class ChatRoutes:
         settings = self.conversations.chat.usual_settings.changed(body.settings)
         self._check(settings)
         info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
-        removed = [{"id": one.id, "title": one.title} for one in info.removed]
-        language = reader_language(request.scope)
-        data = {**info.to_dict(language), "turns": [], "removed": removed}
-        return json_answer(data, HTTPStatus.CREATED, language=language)
+        return _begun(request, info, {"turns": []})
+
+    async def branch(self, request: Request) -> Response:
+        """Begin a conversation with what stands before a question of this one, to ask that in other words."""
+        body = await read_body(request, NewBranch)
+        owner, session = owner_of(request), request.path_params["session"]
+        await self.conversations.settle(owner, session)
+        return _begun(request, await self.conversations.store.branches.begin(owner, session, body.turn))
 
     async def show(self, request: Request) -> Response:
         """Return a conversation with its last turns, or those next to one; a turn that runs here as it stands."""
@@ -254,14 +267,17 @@ class ChatRoutes:
         info = await store.get(owner, session)
         limit = count_in(query, "limit", PAGE_LENGTH)
         page = await store.turns(owner, session, limit=limit, before=before, after=after)
+        given = await store.feedback.of(owner, session)
         shown = []
         for record in page.turns:
             live = self.conversations.live(owner, session, record.id)
-            shown.append(_turn((live.record if live else record), wished_language(request.scope)))
+            thought = {"feedback": given[record.id].to_dict()} if record.id in given else {}
+            shown.append(_turn((live.record if live else record), wished_language(request.scope)) | thought)
         counts = {"earlier": page.earlier, "later": page.later, "total": page.total, "most": store.limits.turns}
         language = reader_language(request.scope)
         files = [file.to_dict() for file in await store.files.list(owner, session)]
-        data = {**info.to_dict(language), "turns": shown, **counts, "files": files}
+        kin = (await store.branches.of(owner, session)).to_dict()
+        data = {**info.to_dict(language), "turns": shown, **counts, "files": files, **kin}
         return json_answer(data, language=language)
 
     async def change(self, request: Request) -> Response:
@@ -350,6 +366,14 @@ def _engine_in_use(taking_part: tuple[str, ...], statuses: list[EngineStatus]) -
     by_name = {status.name: status for status in statuses}
     ready = [by_name[name] for name in taking_part if name in by_name]
     return next((status for status in ready if status.state == "ready"), ready[0] if ready else None)
+
+
+def _begun(request: Request, info: SessionInfo, more: Mapping[str, Any] | None = None) -> Response:
+    """Tell of a new conversation, and of those that made room for it."""
+    language = reader_language(request.scope)
+    removed = [{"id": one.id, "title": one.title} for one in info.removed]
+    data = {**info.to_dict(language), **(more or {}), "removed": removed}
+    return json_answer(data, HTTPStatus.CREATED, language=language)
 
 
 def _turn(record: TurnRecord, wished: Language | None) -> dict[str, Any]:

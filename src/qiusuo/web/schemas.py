@@ -102,6 +102,7 @@ class SearchAnswer(CamelModel):
     stale: bool = Field(description="Past its time, and served because no engine could answer.")
     provider: str
     attempts: list[AttemptAnswer]
+    related: list[str] = Field([], description="What others ask beside it, in the provider's words, where it tells.")
 
 
 class ErrorAnswer(CamelModel):

@@ -141,6 +141,7 @@ class Conversations:
                 earlier=earlier,
                 model=model,
                 files=files,
+                related=True,
             )
             self.chat.turn(ask)  # refuses what cannot be asked before anything is changed
             record = TurnRecord(ask.id, question, language=language_of(question, language))

@@ -13,6 +13,8 @@ from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.focus import ANY, FRESH, MAX_SITES, WEB, Scope, focuses
 from qiusuo.chat.followups import Exchange
+from qiusuo.chat.sessions.branches import Branches
+from qiusuo.chat.sessions.feedback import FeedbackStore
 from qiusuo.chat.sessions.file_store import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
@@ -284,6 +286,8 @@ class SessionStore(Protocol):
     """
 
     shares: Shares
+    branches: Branches
+    feedback: FeedbackStore
 
     @property
     def limits(self) -> StoreLimits:

@@ -128,6 +128,31 @@ shares: Final = Table(
     Index("qiusuo_shares_of_session", "session_id"),
 )
 
+# Which conversation another one went off from, and at which of its questions. Of no version of its own, as shares.
+branches: Final = Table(
+    "qiusuo_branches",
+    metadata,
+    Column("session_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("origin_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), nullable=False),
+    Column("turn_id", String(MAX_ID), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Index("qiusuo_branches_of_origin", "origin_id"),
+)
+
+# What readers thought of answers. Goes with the turn, also where that is replaced.
+feedback: Final = Table(
+    "qiusuo_feedback",
+    metadata,
+    Column("session_id", String(MAX_ID), primary_key=True),
+    Column("turn_id", String(MAX_ID), primary_key=True),
+    Column("verdict", String(20), nullable=False),
+    Column("reasons", JSON, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("created_at", String(40), nullable=False),
+    ForeignKeyConstraint(["session_id", "turn_id"], [turns.c.session_id, turns.c.id], ondelete="CASCADE"),
+    Index("qiusuo_feedback_by_time", "created_at"),
+)
+
 
 def create_tables(connection: Connection) -> None:
     """Create what is missing, and bring tables of an older version up to date.

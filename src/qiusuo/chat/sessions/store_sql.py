@@ -17,6 +17,8 @@ from sqlalchemy import Connection, Insert, Row, Select, delete, func, or_, selec
 
 from qiusuo.chat.events import TurnRecord, TurnState
 from qiusuo.chat.sessions import store_turns
+from qiusuo.chat.sessions.branches import Branches
+from qiusuo.chat.sessions.feedback import FeedbackStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.presence import Presence
 from qiusuo.chat.sessions.session import (
@@ -31,8 +33,10 @@ from qiusuo.chat.sessions.session import (
     title_of,
 )
 from qiusuo.chat.sessions.shares import Shares
+from qiusuo.chat.sessions.store_branches import SqlBranches
 from qiusuo.chat.sessions.store_claims import SIGN_OF_LIFE, Claims
 from qiusuo.chat.sessions.store_database import Database
+from qiusuo.chat.sessions.store_feedback import SqlFeedback
 from qiusuo.chat.sessions.store_files import SqlFiles
 from qiusuo.chat.sessions.store_old import delete_some
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
@@ -63,6 +67,8 @@ class SqlSessionStore:
         self.files = SqlFiles(database, limits, self._moment)
         self._claims = Claims(database, presence, clock)
         self.shares: Shares = SqlShares(database, clock)
+        self.feedback: FeedbackStore = SqlFeedback(database, self._moment)
+        self.branches: Branches = SqlBranches(database, lambda: self.limits, self._moment, self._make_room)
 
     async def delete_untouched(self, seconds: float) -> int:
         before = self._moment(-seconds)
@@ -284,7 +290,7 @@ class SqlSessionStore:
         data = connection.scalar(select(turns.c.record).where(*store_turns.is_turn(session, turn)))
         return data is not None and data["state"] != TurnState.RUNNING and data["finish"] != store_turns.RESTARTED
 
-    def _make_room(self, connection: Connection, owner: str) -> tuple[SessionInfo, ...]:
+    def _make_room(self, connection: Connection, owner: str, spared: str = "") -> tuple[SessionInfo, ...]:
         """Make room for one more conversation; return those that were deleted for it and had something in them."""
         mine = sessions.c.owner == owner
         surplus = (connection.scalar(select(func.count()).where(mine)) or 0) - self.limits.sessions + 1
@@ -298,7 +304,8 @@ class SqlSessionStore:
             return ()
         if not self.limits.oldest_make_room:
             raise LimitReached(Fact("session.too_many", limit=self.limits.sessions))
-        oldest = select(*_INFO).where(mine, self._claims.idle()).order_by(sessions.c.updated_at, sessions.c.id)
+        oldest = select(*_INFO).where(mine, sessions.c.id != spared, self._claims.idle())
+        oldest = oldest.order_by(sessions.c.updated_at, sessions.c.id)
         # One that is being claimed just now is not idle.
         oldest = oldest.limit(surplus).with_for_update(skip_locked=True, of=sessions)
         removed = tuple(self._info(row) for row in connection.execute(oldest))

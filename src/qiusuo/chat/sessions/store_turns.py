@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
@@ -99,6 +99,11 @@ def drop(connection: Connection, session: str, turn: str, memory: Memory) -> Non
     later = (mine, turns.c.position >= first)
     dropped = set((connection.scalars(select(turns.c.id).where(*later))).all())
     connection.execute(delete(turns).where(*later))
+    forget(memory, dropped)
+
+
+def forget(memory: Memory, dropped: Collection[str]) -> None:
+    """Take turns, the last ones of their conversation, out of what it remembers. The registry keeps its numbers."""
     # A turn that died has no messages, so the cut may only come with a later one.
     cuts = [start for each, start in memory.starts.items() if each in dropped]
     memory.messages = memory.messages[: min(cuts, default=len(memory.messages))]

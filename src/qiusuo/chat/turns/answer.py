@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessageChunk, ToolCall
 
-from qiusuo.chat.events import Check, Done, Stage, TurnState
+from qiusuo.chat.events import Check, Done, Related, Stage, TurnState
 from qiusuo.chat.turns.client_tools import TOOL_CALLS
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.related import RelatedFilter
 from qiusuo.chat.turns.sourcing import TurnSources
 from qiusuo.chat.turns.text_calls import CallFilter
 from qiusuo.chat.turns.thinking import ThinkFilter, WholeCharacters, has_thought_apart
@@ -30,6 +31,8 @@ MAX_TEXT: Final = 200_000
 _AT_ONCE: Final = 2000
 """Characters that are looked at in one go. The worst of them, full of brackets, take some 20 ms."""
 _MOST_NAMED: Final = 5
+CUT: Final = "length"
+"""How a message has finished that was broken off because it found no end."""
 
 
 class MessageText:
@@ -51,6 +54,7 @@ class MessageText:
         self._characters = WholeCharacters()
         self._thoughts = ThinkFilter()
         self._calls = CallFilter(tools)
+        self._related = RelatedFilter() if journal.suggestions.wanted else None
         self._links = processor.stream()
         self._known: dict[int, Reference] = {}
         self._raw: list[str] = []
@@ -101,6 +105,9 @@ class MessageText:
         self._give(self._without_calls(self._thoughts.finish()))
         rest, calls = self._calls.finish()
         self._give(rest)
+        if self._related is not None:
+            self._show(self._related.finish())
+            self._journal.suggestions.said = self._related.questions
         self._journal.text(self._links.finish())
         return calls
 
@@ -112,6 +119,7 @@ class MessageText:
     def _begin_again(self) -> None:
         """Take back what was given out of this message: it was a thought."""
         self._calls = CallFilter(self._tools)
+        self._related = RelatedFilter() if self._related is not None else None
         self._links = self._processor.stream()
         self._links.add(self._known)
         self._raw.clear()
@@ -119,6 +127,9 @@ class MessageText:
         self._journal.retract(self._before)
 
     def _give(self, text: str) -> None:
+        self._show(text if self._related is None else self._related.feed(text))
+
+    def _show(self, text: str) -> None:
         if not text:
             return
         if not self._raw:
@@ -170,6 +181,8 @@ async def conclude(
         journal.notice(notice("citations_added"))
     if found.report is not None:
         journal.emit(Check(found.report, found.added))
+    if finish != CUT and (questions := journal.suggestions.questions(pages.values())):
+        journal.emit(Related(questions))
     journal.finish(Done(TurnState.DONE, found.answer, found.references, found.cited, finish))
 
 

@@ -22,9 +22,10 @@ from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material, Remark
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.port import Model
-from qiusuo.chat.models.vendors import EXTRACTIVE
+from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL
 from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
-from qiusuo.chat.turns.answer import MessageText
+from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.answer import CUT, MessageText
 from qiusuo.chat.turns.client_tools import ClientTools
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
@@ -66,7 +67,7 @@ _SECOND_MAY_HELP: Final = (
     ModelUnavailable,
 )
 """What another model may not fail with. What one refuses or has no room for is the question's own."""
-TOO_LONG: Final = {"finish_reason": "length"}
+TOO_LONG: Final = {"finish_reason": CUT}
 """What is told of a message that was broken off because it found no end."""
 
 
@@ -81,7 +82,8 @@ class Ask:
     ``query`` is what to search for where the reader says so; else it is the question as the conversation explains it.
     With ``research`` the question is looked into from several sides; ``earlier`` is one that broke off, to go on with.
     ``client`` has the tools of a program that runs them itself. ``model`` is the name of the one that is to answer this
-    message; None: that of the conversation. ``files`` are those of the conversation.
+    message; None: that of the conversation. ``files`` are those of the conversation. ``related``: the reader would like
+    to be told what may be asked next.
     """
 
     question: str
@@ -96,6 +98,7 @@ class Ask:
     client: ClientTools = field(default_factory=ClientTools)
     model: str | None = None
     files: Sequence[FileText] = ()
+    related: bool = False
 
 
 @dataclass(slots=True)
@@ -283,7 +286,13 @@ class Context:
         room = self.model.info.context_tokens
         return room - room // _ANSWER_SHARE
 
+    @property
+    def _suggests(self) -> bool:
+        """Whether the model is to say what may be asked next; on this machine it would take too long for that."""
+        return self.journal.suggestions.wanted and self.model.info.kind not in {EXTRACTIVE, LOCAL}
+
     def _rules(self, system: str) -> str:
+        system = f"{system}\n\n{prompts.RELATED[self.language]}" if self._suggests else system
         return f"{system}\n\n{self.ask.system}" if self.ask.system else system
 
     def prompt(
@@ -294,6 +303,7 @@ class Context:
         What the client's tools have answered since then follows.
         """
         since = self.ask.client.since
+        self.journal.suggestions.by_model = self._suggests
         fixed = self.fixed_tokens(system, question, tools) + sum(map(message_tokens, since))
         # Chat mode has its results in the question already; those of tools are still to come.
         needed = fixed + self.injection_budget(fixed) if tools else fixed

@@ -32,6 +32,7 @@ from qiusuo.chat.events import (
     fold,
 )
 from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.related import Suggestions
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem
 from qiusuo.words import Fact, Language
 
@@ -41,8 +42,9 @@ logger = logging.getLogger(__name__)
 class Journal:
     """Where the work of one turn writes down what happens. Only the event loop that runs the turn may use it."""
 
-    def __init__(self, record: TurnRecord, *, labels: dict[str, str]) -> None:
+    def __init__(self, record: TurnRecord, *, labels: dict[str, str], related: bool = False) -> None:
         self.record = record
+        self.suggestions = Suggestions(record.question, wanted=related)
         self.breaking_off = False
         """The server stops, so the turn does."""
         self._labels = labels
@@ -112,6 +114,7 @@ class Journal:
         """Tell how a search ended, and of its sources."""
         self._searches += kind != SEARCH_FILES
         self._search_ms += response.search_time
+        self.suggestions.found += response.related
         shown = response.results[: len(numbers)]
         self.emit(
             Round(

@@ -21,6 +21,8 @@ class Searxng(Provider):
     """Whether ``json`` stands in ``search.formats``; off is SearXNG's default."""
     unresponsive: tuple[tuple[str, str], ...] = ()
     """Engines that did not answer, with SearXNG's words for it."""
+    suggestions: tuple[str, ...] = ()
+    """What its engines say others search for."""
 
     def authorized(self, seen: Seen) -> bool:  # noqa: ARG002 - SearXNG itself knows no keys
         return True
@@ -62,7 +64,7 @@ class Searxng(Provider):
                 "answers": [],
                 "corrections": [],
                 "infoboxes": [],
-                "suggestions": [],
+                "suggestions": list(self.suggestions),
                 "unresponsive_engines": [list(pair) for pair in self.unresponsive],
             }
         )

@@ -71,6 +71,8 @@ class SerpApi(Provider):
         if numbers[-1] < self.results:
             body["serpapi_pagination"] = {"next": "https://serpapi.com/search.json?..."}
         body["search_information"] = {"organic_results_state": "Results for exact spelling"}
+        body["related_questions"] = [{"question": f"What about {params['q']}?", "snippet": "…"}]
+        body["related_searches"] = [{"block_position": 1, "query": f"{params['q']} price"}, "?"]
         return Answer(body | {"organic_results": rows})
 
     def _window(self, engine: str, params: Any) -> tuple[int, int]:

@@ -16,7 +16,10 @@ from starlette.types import Scope
 
 from qiusuo.server_settings import host_key
 
-OPEN_PAGES: Final = re.compile(r"/|/page/.+|/docs(?:/[\w-]+)?|/settings|/board|/usage|/opensearch\.xml|/share/[\w-]+")
+OPEN_PAGES: Final = re.compile(
+    r"/|/page/.+|/docs(?:/[\w-]+)?|/settings|/board|/usage|/share/[\w-]+"
+    r"|/opensearch\.xml|/manifest\.webmanifest|/offline\.js"
+)
 """Show the same to everybody: they tell nothing of anybody but what was shared by a link, and cost nothing."""
 SEARCHING_PATHS: Final = frozenset({"/", "/search"})
 """Search by mere GET, where the address has a query."""

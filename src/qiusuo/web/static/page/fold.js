@@ -47,6 +47,9 @@ export function fold(turn, event) {
     case "model":
       turn.model = rest.model;
       break;
+    case "related":
+      turn.related = rest.questions;
+      break;
     case "status":
       turn.stage = rest.stage;
       break;

@@ -11,4 +11,10 @@ const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();
 render(html`<${App} />`, root);
 watchOtherTabs();
+addEventListener("load", () => void import("./later/install.js"));
+addEventListener("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
+  const writing = /** @type {Element} */ (target).closest?.("input, textarea, select, dialog");
+  if (key !== "?" || writing || ctrlKey || metaKey || altKey) return;
+  void import("./later/keys.js").then(({ showKeys }) => showKeys(true));
+});
 void start();

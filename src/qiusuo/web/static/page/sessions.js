@@ -124,7 +124,8 @@ async function goTo(turn) {
   if (turn) await (await import("./later/link.js")).showTurn(turn);
 }
 
-async function openFromAddress() {
+/** Show the conversation that the address names. */
+export async function openFromAddress() {
   const { id, turn } = addressed();
   if (id && id === target) return goTo(turn);
   if (id === target) return;
@@ -308,8 +309,8 @@ export function changeSettings(values, confirmation) {
       if (!id && here !== place) return; // a new chat takes them along anyway
       const info = id ? await call("PATCH", sessionPath(id), { settings: values }) : await createSession();
       // A later change is shown already.
-      if (mine === changes) change({ settings: info.settings, current: info, saving: false });
-      else if (here === place) change({ current: info });
+      if (mine === changes) change({ settings: info.settings, current: { ...getState().current, ...info }, saving: false });
+      else if (here === place) change({ current: { ...getState().current, ...info } });
       toast(confirmation);
       if (values.search !== undefined) noteSearch(values.search);
       announce(info.id);
@@ -360,7 +361,7 @@ export async function rename(id, title) {
   try {
     const info = await call("PATCH", sessionPath(id), { title });
     const { current } = getState();
-    if (current?.id === id) change({ current: info });
+    if (current?.id === id) change({ current: { ...current, ...info } });
     await loadHistory();
     announce(id);
   } catch (error) {

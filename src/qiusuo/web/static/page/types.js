@@ -31,6 +31,8 @@
  * @property {string} updatedAt
  * @property {string | null} running the turn that is being answered
  * @property {KeptFile[]} [files] those that were added to it, where it was fetched
+ * @property {Branch | null} [branchedFrom] the conversation that it went off from, where it was fetched
+ * @property {Branch[]} [branches] those that went off from it
  *
  * @typedef {SessionInfo & {turns: Turn[], earlier: number}} Session `earlier`: turns before these
  *
@@ -42,6 +44,11 @@
  * @property {"reading" | "ready" | "failed"} state
  *
  * @typedef {KeptFile & {key: number, page?: number, why?: string}} Chip
+ *
+ * @typedef {object} Branch
+ * @property {string} session the other conversation
+ * @property {string} title blank: nothing was asked there yet
+ * @property {string} turn the question of the older one that was asked anew
  *
  * @typedef {object} Kept
  * @property {boolean} more conversations follow those that were sent
@@ -219,6 +226,8 @@
  * @property {Usage | null} usage
  * @property {Research | null} [research]
  * @property {Scope | null} [scope] what its searches were kept to
+ * @property {string[]} [related] what may be asked next
+ * @property {{verdict: "good" | "bad", reasons: string[], text: string}} [feedback] what the reader thought of it
  *
  * @typedef {object} EngineInfo
  * @property {string} name

@@ -37,6 +37,7 @@ export function Figures({ report, path, query, own }) {
     `}
     ${!own && !empty && html`<${PeopleTable} report=${report} sheet=${sheet} />`}
     ${!own && html`<${QueryTable} report=${report} sheet=${sheet} />`}
+    ${!own && html`<${Card} title=${tr("feedback")} about=${tr("feedbackAbout")} sheet=${sheet("feedback", tr("feedback"))} />`}
   `;
 }
 

@@ -37,7 +37,7 @@ const BlockView = memo(
     useLayoutEffect(() => {
       box.current?.replaceChildren(renderMarkdown(text, { level, growing }));
     }, [text, level, growing]);
-    return html`<div class="block" ref=${box}></div>`;
+    return html`<div class="block" dir="auto" ref=${box}></div>`;
   },
 );
 

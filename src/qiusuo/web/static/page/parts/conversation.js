@@ -1,6 +1,7 @@
 /** The turns. Stays at the end of the last answer while it grows, unless the reader has scrolled elsewhere. */
 import { html } from "../html.js";
 import { t } from "../i18n.js";
+import { useLater } from "../load.js";
 import { loadEarlier } from "../sessions.js";
 import { useStore } from "../store.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
@@ -87,11 +88,14 @@ export function Conversation() {
     box.current?.focus(); // the button may be gone
   };
 
+  const origin = useStore((state) => state.current?.branchedFrom);
+  const kin = useLater(() => import("../later/branch.js"), Boolean(origin));
   const empty = turns.length === 0 && !loading;
   return html`
     <div class="scroller" ref=${box} tabindex="0" role="region" aria-label=${t("conversation")}>
       <div class="column" ref=${content}>
         ${empty && html`<${Welcome} />`}
+        ${kin && origin && html`<${kin.Origin} origin=${origin} />`}
         ${earlier > 0 &&
         html`<button type="button" class="quiet earlier" disabled=${fetching} onClick=${more}>
           ${t("earlier", { count: earlier })}

@@ -96,7 +96,7 @@ function Entry({ session, current, running }) {
     <li ref=${row} class=${current ? "current" : ""}>
       <a href=${`#/s/${session.id}`} aria-current=${current ? "page" : undefined} onClick=${() => change({ drawer: false })}>
         ${running && html`<span class="pulse" role="img" aria-label=${t("answering")}></span>`}
-        <span class="title">${title}</span>
+        <span class="title" dir="auto">${title}</span>
       </a>
       ${doing === "remove"
         ? html`<${RemoveQuestion} session=${session} title=${title} onEnd=${back} />`

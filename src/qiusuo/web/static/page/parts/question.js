@@ -2,6 +2,8 @@
 import { isComposing, isSending } from "../browser.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
+import { useLater } from "../load.js";
+import { useStore } from "../store.js";
 import { send } from "../turns.js";
 import { useEffect, useRef, useState } from "../vendor.js";
 import { IconButton } from "./icons.js";
@@ -14,6 +16,8 @@ export function Question({ turn, titleId, later, busy }) {
   /** @type {{current: HTMLDivElement | null}} */
   const box = useRef(null);
   const back = useRef(false);
+  const branches = useStore((state) => state.current?.branches)?.filter((branch) => branch.turn === turn.id);
+  const kin = useLater(() => import("../later/branch.js"), Boolean(branches?.length));
   useEffect(() => {
     if (!editing && back.current) box.current?.querySelector("button")?.focus();
     back.current = editing;
@@ -22,8 +26,9 @@ export function Question({ turn, titleId, later, busy }) {
   return html`
     <div class="question" ref=${box}>
       ${!busy && html`<${IconButton} icon="edit" label=${t("edit")} onClick=${() => setEditing(true)} />`}
-      <h2 id=${titleId} class="bubble"><span class="unseen">${t("question")}: </span>${turn.question}</h2>
+      <h2 id=${titleId} class="bubble" dir="auto"><span class="unseen" dir="ltr">${t("question")}: </span>${turn.question}</h2>
     </div>
+    ${kin && html`<${kin.Branches} branches=${branches} />`}
   `;
 }
 
@@ -40,6 +45,7 @@ function EditForm({ turn, later, busy, onEnd }) {
     event?.preventDefault();
     const text = field.current?.value.trim();
     if (!text || busy) return;
+    if (later > 0) return void import("../later/branch.js").then(({ branchAt }) => branchAt(turn, text, onEnd));
     onEnd();
     void send(text, turn.id);
   };
@@ -50,8 +56,8 @@ function EditForm({ turn, later, busy, onEnd }) {
   };
   return html`
     <form class="edit" onSubmit=${resend}>
-      <textarea ref=${field} aria-label=${t("edit")} rows="3" defaultValue=${turn.question} onKeyDown=${keys}></textarea>
-      ${later > 0 && html`<p class="hint">${t("editDrops", { count: later })}</p>`}
+      <textarea dir="auto" ref=${field} aria-label=${t("edit")} rows="3" defaultValue=${turn.question} onKeyDown=${keys}></textarea>
+      ${later > 0 && html`<p class="hint">${t("editBranches")}</p>`}
       <p class="edit-buttons">
         <button type="button" onClick=${onEnd}>${t("no")}</button>
         <button type="submit" class="primary" disabled=${busy}>${t("resend")}</button>

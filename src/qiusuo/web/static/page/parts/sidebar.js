@@ -32,7 +32,9 @@ export function Sidebar({ phone, open }) {
     >
       <header class="brand">
         <h1>${t("app")}<small>${t("tagline")}</small></h1>
-        ${phone && html`<${IconButton} icon="close" label=${t("closeSidebar")} onClick=${close} />`}
+        ${phone
+          ? html`<${IconButton} icon="close" label=${t("closeSidebar")} onClick=${close} />`
+          : html`<${IconButton} icon="keys" label=${t("keys")} onClick=${() => void import("../later/keys.js").then(({ showKeys }) => showKeys())} />`}
       </header>
       ${phone
         ? html`<section class="panel" aria-label=${t("settings")}><${MoreSettings} /></section>`

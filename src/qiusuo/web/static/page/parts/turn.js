@@ -60,11 +60,15 @@ function Ending({ turn, last, busy }) {
   const whole = turn.references ? `${turn.answer}\n\n${turn.references}\n` : turn.answer;
   /** What leads to a card leads nowhere outside of the page. */
   const copied = whole.replace(/\[(\[\d+\])\]\(#file-[^)]+\)/g, "$1");
+  const suggests = open && turn.state === "done" && Boolean(turn.related?.length);
+  const related = useLater(() => import("../later/related.js"), suggests);
+  const rating = useLater(() => import("../later/rating.js"), turn.state === "done" && Boolean(turn.answer));
   return html`
     ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
     ${turn.state === "failed" && !turn.notices.length && html`<p class="hint">${t("interrupted")}</p>`}
     ${turn.state === "done" && !turn.answer && html`<p class="hint">${t("emptyAnswer")}</p>`}
     ${turn.finish === "length" && html`<p class="hint">${t("lengthCut")}</p>`}
+    ${suggests && related && html`<${related.Related} questions=${turn.related} />`}
     <${References} markdown=${turn.references} sources=${turn.sources} />
     ${turn.mode === "research" && turn.rounds.length > 0 && html`<details class="searches"><summary>${t("researchSearches", { count: turn.rounds.length })}</summary><${Rounds} turn=${turn} editable=${false} /></details>`}
     <footer class="turn-foot">
@@ -76,6 +80,7 @@ function Ending({ turn, last, busy }) {
       </button>`}
       ${open && several && choice && html`<${choice.AgainWith} turn=${turn} />`}
       ${turn.answer && html`<${MoreButton} turn=${turn.id} label=${t("shareAnswer")} />`}
+      ${rating && html`<${rating.Rating} turn=${turn} />`}
       <${Verdicts} turn=${turn} />
       <span class="usage">${usage(turn)}</span>
     </footer>

@@ -1,0 +1,19 @@
+// The worker of the page. Its only work: where the server cannot be reached, a page says so. Nothing is kept.
+// What stands before this is made by the server: SHELLS, by language, and POLICY.
+const PAGES = ["/", "/settings", "/board", "/usage"];
+
+self.addEventListener("install", () => self.skipWaiting());
+
+self.addEventListener("fetch", (event) => {
+  const { mode, method, url } = event.request;
+  const { pathname, search } = new URL(url);
+  // An address with a question is left to the browser: the server must see who sent it here.
+  if (mode !== "navigate" || method !== "GET" || search || !PAGES.includes(pathname)) return;
+  event.respondWith(fetch(event.request).catch(away));
+});
+
+function away() {
+  const shell = SHELLS[/^zh\b/i.test(navigator.language) ? "zh" : "en"];
+  const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY, "Cache-Control": "no-store" };
+  return new Response(shell, { status: 503, headers });
+}
