@@ -15,6 +15,7 @@ import uvicorn
 from qiusuo.web.app import QiusuoApp
 from qiusuo.web.entrance.connections import BoundedProtocol, OpenConnections, Refusals
 from qiusuo.web.entrance.guard import KEEP_ALIVE_SECONDS
+from qiusuo.web.entrance.proxies import TrustedProxies
 
 logger = logging.getLogger(__name__)
 
@@ -41,16 +42,16 @@ class Server(uvicorn.Server):
         everybody = OpenConnections(
             most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused)
         )
+        proxies = TrustedProxies(settings.trusted_proxies)
         config = uvicorn.Config(
             app,
-            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody)),
+            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody, proxies=proxies)),
             ws="none",
             log_config=None,  # as all of the program logs
             access_log=access_log,
             log_level="info" if access_log else "warning",
             server_header=False,
-            # The client's address is what limits count by: nobody may write another one into a header.
-            proxy_headers=False,
+            proxy_headers=False,  # the guard reads them, from those alone whom the settings name
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             timeout_keep_alive=KEEP_ALIVE_SECONDS + _LONGER_SECONDS,
             **options,
