@@ -53,6 +53,22 @@ class ServerSettings(BaseModel):
 
     host: str = Field("127.0.0.1", min_length=1, description="Address on which `qiusuo serve` listens.")
     port: int = Field(8000, ge=0, le=65535, description="Port on which `qiusuo serve` listens; 0 takes a free one.")
+    uds: str | None = Field(
+        None,
+        min_length=1,
+        description="Path of a Unix socket on which `qiusuo serve` listens in the place of address and port.",
+    )
+    uds_mode: str = Field(
+        "0660", pattern="^0?[0-7]{3}$", description="Who may open the Unix socket, as the mode of a file."
+    )
+    tls_cert: str | None = Field(
+        None,
+        min_length=1,
+        description="File with the certificate (PEM, with its chain) by which `qiusuo serve` speaks HTTPS itself.",
+    )
+    tls_key: str | None = Field(
+        None, min_length=1, description="File with the certificate's key. Unset: it stands in the same file."
+    )
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
         description="Bearer tokens, as `name:token`, `name:token:operator` (see `operators`) or bare, of 16 characters "

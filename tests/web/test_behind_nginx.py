@@ -26,6 +26,7 @@ from tests.support.research_world import PARTS, QUESTION, writer
 from tests.support.reverse_proxies import NAME, documented, with_caddy, with_nginx
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
 from tests.support.web_server import WebServer
+from tests.web.test_tls_and_sockets import serving
 
 pytestmark = [pytest.mark.programs, pytest.mark.xdist_group("reverse_proxies")]
 
@@ -175,6 +176,17 @@ def test_as_the_guide_sets_it_up_the_person_cannot_be_made_up(
     assert [record.message for record in caplog.records if "token" in record.message] == [
         f"a wrong token was sent from {person}"
     ]
+
+
+@with_nginx
+def test_it_is_called_by_a_unix_socket(tmp_path: Path) -> None:
+    path = tmp_path / "qiusuo.sock"
+    with (
+        serving("--uds", str(path), QIUSUO_TRUSTED_PROXIES="unix", QIUSUO_ALLOWED_HOSTS=NAME),
+        reverse_proxies.nginx_by_default(tmp_path, f"http://unix:{path}") as url,
+    ):
+        said = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": NAME}
+        assert f"https://{NAME}/?q=" in httpx.get(f"{url}/opensearch.xml", headers=said, trust_env=False).text
 
 
 def test_both_guides_say_the_same() -> None:
