@@ -30,6 +30,7 @@ PROGRAMS = (
     ("chromium-headless-shell", "chromium-headless-shell", "no test; those of the page take a third longer without it"),
     ("npm", "npm", "the type check of the page, its rebuild and axe (parts of tests/project and tests/page)"),
     ("postgres", "postgresql", "the tests with a real PostgreSQL (parts of tests/chat_store and tests/doctor)"),
+    ("nginx", "nginx", "the tests behind a real nginx (parts of tests/web/test_behind_nginx.py)"),
 )
 # Debian keeps PostgreSQL's programs out of the path.
 PLACES = {"postgres": "usr/lib/postgresql/*/bin/postgres"}

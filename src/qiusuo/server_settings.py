@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
@@ -23,6 +23,9 @@ SHORTEST_TOKEN = 16
 THIS_MACHINE = "local"
 """Owns what is asked on this machine where there are no tokens."""
 
+
+UNIX_SOCKET: Final = "unix"
+"""Among trusted proxies: whoever may open the server's Unix socket."""
 
 OPERATOR: Final = "operator"
 _ROLES: Final = frozenset({OPERATOR, "user"})
@@ -50,6 +53,22 @@ class ServerSettings(BaseModel):
 
     host: str = Field("127.0.0.1", min_length=1, description="Address on which `qiusuo serve` listens.")
     port: int = Field(8000, ge=0, le=65535, description="Port on which `qiusuo serve` listens; 0 takes a free one.")
+    uds: str | None = Field(
+        None,
+        min_length=1,
+        description="Path of a Unix socket on which `qiusuo serve` listens in the place of address and port.",
+    )
+    uds_mode: str = Field(
+        "0660", pattern="^0?[0-7]{3}$", description="Who may open the Unix socket, as the mode of a file."
+    )
+    tls_cert: str | None = Field(
+        None,
+        min_length=1,
+        description="File with the certificate (PEM, with its chain) by which `qiusuo serve` speaks HTTPS itself.",
+    )
+    tls_key: str | None = Field(
+        None, min_length=1, description="File with the certificate's key. Unset: it stands in the same file."
+    )
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
         description="Bearer tokens, as `name:token`, `name:token:operator` (see `operators`) or bare, of 16 characters "
@@ -93,11 +112,17 @@ class ServerSettings(BaseModel):
     max_connections_per_address: int = Field(
         1024,
         ge=1,
-        description="Connections of one address at once (of an IPv6 network of /64). Raise it behind a proxy, where "
-        "everybody has the proxy's address.",
+        description="Connections of one address at once (of an IPv6 network of /64). Behind a proxy that is not among "
+        "`trusted_proxies` everybody has the proxy's address.",
+    )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] | None = Field(
+        None,
+        description="Proxies whose `X-Forwarded-For`, `-Proto`, `-Host` or `Forwarded` is believed: addresses, "
+        "networks such as `10.0.0.0/8`, and `unix` for who calls by a Unix socket. Limits, logs and who is on this "
+        "machine then go by the person behind the proxy. It must set these headers itself. Unset: nobody is believed.",
     )
 
-    @field_validator("tokens", "operators", "allowed_hosts", "allowed_origins", mode="before")
+    @field_validator("tokens", "operators", "allowed_hosts", "allowed_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
         if isinstance(value, SecretStr):
@@ -134,6 +159,18 @@ class ServerSettings(BaseModel):
             if origin != "*" and not _ORIGIN.fullmatch(origin):
                 raise refused(Fact("settings.origin_form", origin=origin[:100]))
         return origins or None
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _check_proxies(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for entry in value or ():
+            try:
+                known = entry == UNIX_SOCKET or ip_network(entry).prefixlen > 0  # else everybody would be trusted
+            except ValueError:
+                known = False
+            if not known:
+                raise refused(Fact("settings.proxy_form", entry=entry[:100]))
+        return value
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -19,7 +19,7 @@ from qiusuo.web.app import default_extensions
 from qiusuo.web.openai.routes import openai_extension
 from tests.support.chat_world import brief_connections
 from tests.support.openai_world import ENGLISH, QUESTION, SEARCHED, Served, assert_marks, content_of, serving, user
-from tests.support.scripted_model import Asked, Call, Gate, Reply
+from tests.support.scripted_model import Asked, Call, Delay, Gate, Reply
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +187,13 @@ class TestStream:
         assert heard[1] == ": ping"
         assert heard[-1] == "data: [DONE]"
         assert any('"ready"' in line for line in heard)
+
+    def test_something_is_heard_while_much_goes_on_of_which_nothing_is_told(self) -> None:
+        searches = [Reply.tools(Call("web_search", {"query": f"q{n}"}), say=[Delay(0.15)]) for n in range(5)]
+        with serving(*searches, Reply.text("ready"), ping_seconds=0.4) as served:
+            answer = served.post(user(ENGLISH), model="qiusuo-agent", stream=True)
+        heard = [line for line in answer.text.splitlines() if line]
+        assert ": ping" in heard[: next(place for place, line in enumerate(heard) if '"ready"' in line)]
 
     def test_citations_that_were_added_afterwards_are_told_of_by_their_sentences(self) -> None:
         sentence = f"About {ENGLISH.removesuffix('?')}: text 3 quoted."

@@ -207,12 +207,22 @@ def serve(
         bool,
         typer.Option("--allow-open", help=about("serve_allow_open")),
     ] = False,
+    uds: Annotated[
+        str | None, typer.Option("--uds", metavar="PATH", help=about("serve_uds"), show_default=False)
+    ] = None,
+    tls_cert: Annotated[
+        str | None, typer.Option("--tls-cert", metavar="FILE", help=about("serve_tls_cert"), show_default=False)
+    ] = None,
+    tls_key: Annotated[
+        str | None, typer.Option("--tls-key", metavar="FILE", help=about("serve_tls_key"), show_default=False)
+    ] = None,
     access_log: Annotated[bool, typer.Option("--access-log", help=about("serve_access_log"))] = False,
 ) -> None:
     """Serve the HTTP API."""
     from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
 
-    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log))
+    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key}
+    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, **files))
 
 
 @app.command(epilog=about("exit_codes_token"), help=about("token"))

@@ -7,14 +7,17 @@ import errno
 import gc
 import os
 import socket
+import ssl
 from contextlib import suppress
 from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.markup import escape
 
 from qiusuo.cli.exits import Exit, advice_lines, error_lines, exit_code
+from qiusuo.cli.listening import listen_on_unix, remover_of, tls_context
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.commands import install_command
 from qiusuo.config import Settings
@@ -26,24 +29,38 @@ from qiusuo.words import Fact, sentences
 
 if TYPE_CHECKING:
     from qiusuo.web.app import QiusuoApp
+    from qiusuo.web.entrance.server import Server
 
 BACKLOG: Final = 2048
 WORK_SECONDS: Final = 15.0
+_UNIX: Final = "unix:"
 _GC_THRESHOLDS: Final = (10_000, 10, 10)
 
 
-def run_serve(*, host: str | None, port: int | None, allow_open: bool, access_log: bool) -> Exit:
+def run_serve(
+    *,
+    host: str | None,
+    port: int | None,
+    allow_open: bool,
+    access_log: bool,
+    uds: str | None = None,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
+) -> Exit:
     """Serve until told to stop; return the exit code."""
     words = words_for_terminal()
     err = Console(stderr=True, highlight=False, soft_wrap=True)
-    given: dict[str, Any] = {"host": host, "port": port, "allow_open": allow_open or None}
+    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key}
+    given: dict[str, Any] = {"host": host, "port": port, "allow_open": allow_open or None, **files}
     try:
         settings = Settings.load(**{name: value for name, value in given.items() if value is not None})
         log_for_machines(as_json=settings.log == "json", queries=settings.log_queries)
+        tls = tls_context(settings)
         with listen(settings) as listener:
-            app = _build_app(settings)
-            err.print(escape(words("serving", url=_url(settings.host, listener))))
-            _run(app, listener, err, access_log=access_log, url=_url(settings.host, listener))
+            app, url = _build_app(settings), _url(settings, listener)
+            err.print(escape(words("serving", url=url)))
+            server = _server(app, access_log=access_log, tls=tls, uds=settings.uds)
+            _run(app, server, listener, err, url=url)
     except ConfigurationError as error:
         for line in error_lines(error, words):
             err.print(escape(line))
@@ -57,6 +74,8 @@ def listen(settings: Settings) -> socket.socket:
     Raises:
         ConfigurationError: the address is no one's, is taken, or would open the server to everybody.
     """
+    if settings.uds:
+        return listen_on_unix(Path(settings.uds).expanduser(), int(settings.uds_mode, 8), BACKLOG)
     host, port = settings.host, settings.port
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -90,11 +109,14 @@ def _build_app(settings: Settings) -> QiusuoApp:
     return create_app(settings=settings)
 
 
-def _run(app: QiusuoApp, listener: socket.socket, err: Console, *, access_log: bool, url: str) -> None:
+def _server(app: QiusuoApp, *, access_log: bool, tls: ssl.SSLContext | None, uds: str | None) -> Server:
     from qiusuo.web.entrance.server import Server  # noqa: PLC0415 - loaded when used
 
-    server = Server(app, access_log=access_log)
+    stopped = remover_of(Path(uds).expanduser()) if uds else None
+    return Server(app, access_log=access_log, tls=tls, when_stopped=stopped)
 
+
+def _run(app: QiusuoApp, server: Server, listener: socket.socket, err: Console, *, url: str) -> None:
     async def serve() -> None:
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
         telling = [asyncio.create_task(_show_notices(app, err, url)), asyncio.create_task(_show_work(app, err))]
@@ -118,7 +140,8 @@ async def _show_notices(app: QiusuoApp, err: Console, url: str) -> None:
     for finding in await startup_notices(app.backend.settings, app.backend.service):
         told = finding.wording(language)
         advice = (f"  {line}" for line in advice_lines(told.fix, finding.commands))
-        guide = f"  {url}/docs/troubleshooting?lang={language.value}#{anchor(finding.code)}"
+        page = "" if url.startswith(_UNIX) else url  # no browser opens a socket
+        guide = f"  {page}/docs/troubleshooting?lang={language.value}#{anchor(finding.code)}"
         for line in (sentences(language, told.what, told.why), *advice, guide):
             err.print(escape(line))
 
@@ -146,6 +169,8 @@ def _bind_problem(error: OSError, host: str, port: int) -> ConfigurationError:
     return ConfigurationError(Fact("cli.listen_failed", port=port, host=host, words=error.strerror or ""))
 
 
-def _url(host: str, listener: socket.socket) -> str:
-    port = listener.getsockname()[1]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+def _url(settings: Settings, listener: socket.socket) -> str:
+    if settings.uds:
+        return f"{_UNIX}{settings.uds}"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{'https' if settings.tls_cert else 'http'}://{host}:{listener.getsockname()[1]}"

@@ -27,6 +27,7 @@ from qiusuo.web.entrance.auth import Tokens
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.guard import Guard, known_hosts
 from qiusuo.web.entrance.origins import AllowedOrigins
+from qiusuo.web.entrance.proxies import TrustedProxies
 from qiusuo.web.errors import CLIENT_GONE, Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import no_such_address, refused
@@ -189,6 +190,7 @@ def create_app(
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
         origins=AllowedOrigins(settings.allowed_origins),
+        proxies=TrustedProxies(settings.trusted_proxies),
     )
     return app
 

@@ -15,13 +15,13 @@ from pydantic import SecretStr
 from starlette.types import Scope
 
 from qiusuo.server_settings import OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
+from qiusuo.web.entrance.proxies import SAID_BY_PROXIES
 from qiusuo.web.errors import Refusal
 from qiusuo.words import Fact
 
 # Enough to tell two users apart in a limit, too little to guess the token from.
 _SHOWN_DIGITS: Final = 8
 HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
-_FORWARDED: Final = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
 
 
 def unauthorized() -> Refusal:
@@ -70,8 +70,9 @@ def runs_the_server(scope: Scope, tokens: Tokens, settings: ServerSettings) -> b
     if tokens:
         return scope.get("state", {}).get("user") in {*tokens.operators, *(settings.operators or ())}
     client = scope.get("client")
-    # A proxy on this machine brings strangers; so does a name that a web page points here (DNS rebinding).
-    brought = any(name in _FORWARDED for name, _ in scope["headers"])
+    # A proxy on this machine brings strangers; so does a name that a web page points here (DNS rebinding). What a
+    # trusted proxy says has been read and taken out by now: the client is the person.
+    brought = any(name in SAID_BY_PROXIES for name, _ in scope["headers"])
     return client is not None and is_loopback(client[0]) and not brought and _is_called_rightly(scope, settings)
 
 

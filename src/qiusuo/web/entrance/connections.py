@@ -19,6 +19,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from qiusuo.web.entrance.auth import network_of
+from qiusuo.web.entrance.proxies import TrustedProxies, peer_of
 from qiusuo.web.errors import Refusal
 from qiusuo.web.language import language_headers, reader_language
 from qiusuo.web.openai.errors import refusal_shape
@@ -39,6 +40,8 @@ LOG_SECONDS: Final = 10.0
 
 TOO_MANY: Final = "too_many_connections"
 MADE_ROOM: Final = "made_room"
+NOBODYS: Final = ""
+"""The address of a trusted proxy's connection between two requests: it is as many people's as come by it."""
 LARGE_HEAD: Final = "headers_too_large"
 SLOW_HEAD: Final = "headers_too_slow"
 SLOW_BODY: Final = "body_too_slow"
@@ -102,7 +105,7 @@ class OpenConnections:
 
     def enter(self, connection: Connection, address: str) -> bool:
         """Let a connection in, perhaps in the place of another; False: there is no place."""
-        if self._of_one[address] >= self._most_of_one and not self._make_room(address):
+        if not self._has_room_for(address):
             return False
         if len(self._addresses) >= self._most and not self._make_room():
             return False
@@ -117,9 +120,19 @@ class OpenConnections:
         if address is None:
             return
         self._waiting.pop(connection, None)
-        self._of_one[address] -= 1
-        if not self._of_one[address]:
-            del self._of_one[address]  # else every address that ever was would be kept
+        self._take_from(address)
+
+    def goes_to(self, connection: Connection, address: str) -> bool:
+        """Count a connection as another person's, whose request came by it; False: they have enough of them."""
+        before = self._addresses.get(connection)
+        if before is None or before == address:
+            return True
+        if not self._has_room_for(address):
+            return False
+        self._take_from(before)
+        self._addresses[connection] = address
+        self._of_one[address] += 1
+        return True
 
     def waits(self, connection: Connection) -> None:
         """Note that a connection waits for its client: what costs nothing may be ended."""
@@ -130,6 +143,14 @@ class OpenConnections:
     def works(self, connection: Connection) -> None:
         """Note that a connection's request is being answered: it keeps its place."""
         self._waiting.pop(connection, None)
+
+    def _has_room_for(self, address: str) -> bool:
+        return address == NOBODYS or self._of_one[address] < self._most_of_one or self._make_room(address)
+
+    def _take_from(self, address: str) -> None:
+        self._of_one[address] -= 1
+        if not self._of_one[address]:
+            del self._of_one[address]  # else every address that ever was would be kept
 
     def _make_room(self, address: str | None = None) -> bool:
         given_up = next((each for each in self._waiting if address in {None, self._addresses[each]}), None)
@@ -153,9 +174,12 @@ def _send_at_once(transport: asyncio.Transport) -> None:
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol with bounds. ``everybody`` is shared by all connections of a server."""
 
-    def __init__(self, *, everybody: OpenConnections, **uvicorns_own: Any) -> None:
+    def __init__(self, *, everybody: OpenConnections, proxies: TrustedProxies, **uvicorns_own: Any) -> None:
         super().__init__(**uvicorns_own)
         self._everybody = everybody
+        self._proxies = proxies
+        self._peer = ""
+        self._is_proxys = False
         self._address = ""
         self._in_head = False
         self.url = b""
@@ -167,8 +191,10 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         _send_at_once(transport)
+        self._peer = peer_of({"client": self.client, "server": self.server})
+        self._is_proxys = self._proxies.trusts(self._peer)
         self._address = network_of(self.client[0]) if self.client else "local"
-        if self._everybody.enter(self, self._address):
+        if self._everybody.enter(self, NOBODYS if self._is_proxys else self._address):
             self._start_timer(HEAD_SECONDS, SLOW_HEAD)
         else:
             self._refuse(TOO_MANY)
@@ -212,6 +238,10 @@ class BoundedProtocol(HttpToolsProtocol):
             self.send_away(LARGE_HEAD)
         elif len(self.pipeline) >= MAX_PIPELINED:
             self.send_away(PIPELINED)
+        elif self._is_proxys:
+            self._address = network_of(self._proxies.person(self._peer, self.headers).address)
+            if not self._everybody.goes_to(self, self._address):
+                self.send_away(TOO_MANY)
         if self.transport.is_closing() or self.parser.should_upgrade():
             return
         self._in_head, self._held_bytes = False, 0
@@ -235,6 +265,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if not self.pipeline and not self.transport.is_closing():
             self._everybody.waits(self)
+            if self._is_proxys:
+                self._everybody.goes_to(self, NOBODYS)
 
     def _go_on_without_upgrade(self, rest: bytes) -> None:
         """Read a request again without its offer to speak another protocol, behind which no body is looked for."""

@@ -20,6 +20,7 @@ from qiusuo.web.entrance.auth import HOST, is_sent_by_itself, token_of
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
 from qiusuo.web.entrance.packed import coding_of, unpacked
+from qiusuo.web.entrance.proxies import TrustedProxies
 from qiusuo.web.entrance.sites import OtherSites, asks_page, opens_page
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
@@ -122,6 +123,7 @@ class Guard:
         metrics: Metrics,
         paths: frozenset[str] = frozenset(),
         origins: AllowedOrigins | None = None,
+        proxies: TrustedProxies | None = None,
     ) -> None:
         self._app = app
         self._paths = paths
@@ -130,6 +132,7 @@ class Guard:
         self._door = door
         self._metrics = metrics
         self._origins = origins or AllowedOrigins(())
+        self._proxies = proxies or TrustedProxies(())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -140,6 +143,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        called = _host_of(dict(scope["headers"]))
+        self._proxies.reveal(scope)
         headers = dict(scope["headers"])
         scope = _plainly_addressed(scope)
         origin = self._origins.allowed(headers)
@@ -158,7 +163,7 @@ class Guard:
             await send(message)
 
         try:
-            answer = await self._answer(scope, headers)
+            answer = await self._answer(scope, headers, called)
             packed = coding_of(headers.get(b"content-encoding"))
         except Refusal as refusal:
             answer, packed = refused(refusal, scope), None
@@ -177,15 +182,17 @@ class Guard:
         # Never the path as such: there are as many as strangers can think of.
         return route or (scope["path"] if scope["path"] in self._paths else "other")
 
-    async def _answer(self, scope: Scope, headers: Headers) -> Response | None:
+    async def _answer(self, scope: Scope, headers: Headers, called: str) -> Response | None:
         """Return what is answered here: that a page may call; None where the app is to answer.
 
         Raises:
             Refusal: the request may not come in.
         """
-        host = headers.get(b"host", b"").decode("latin-1")
+        host = _host_of(headers)
+        # By both names: a page that points its own name here could write the headers of a proxy on this machine.
         # Whoever watches the server calls it by its address, or by no name at all.
-        if self._hosts is not None and scope["path"] not in OPEN_PATHS and _name_of(host) not in self._hosts:
+        names = {_name_of(host), _name_of(called)}
+        if self._hosts is not None and scope["path"] not in OPEN_PATHS and not names <= self._hosts:
             raise _wrong_host()
         preflight = self._origins.preflight(scope, headers)
         if preflight is not None:
@@ -234,6 +241,10 @@ def _plainly_addressed(scope: Scope) -> Scope:
     if (path, method) == (scope["path"], scope["method"]):
         return scope
     return {**scope, "path": path, "raw_path": path.encode("utf-8", "surrogateescape"), "method": method}
+
+
+def _host_of(headers: Headers) -> str:
+    return headers.get(b"host", b"").decode("latin-1")
 
 
 def _name_of(host: str) -> str:

@@ -6,6 +6,8 @@ import asyncio
 import logging
 import os
 import socket
+import ssl
+from collections.abc import Callable
 from functools import partial
 from types import FrameType
 from typing import Any, Final, cast
@@ -15,6 +17,7 @@ import uvicorn
 from qiusuo.web.app import QiusuoApp
 from qiusuo.web.entrance.connections import BoundedProtocol, OpenConnections, Refusals
 from qiusuo.web.entrance.guard import KEEP_ALIVE_SECONDS
+from qiusuo.web.entrance.proxies import TrustedProxies
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +36,15 @@ _OWN_FILES: Final = 384
 class Server(uvicorn.Server):
     """Serves the app until told to stop."""
 
-    def __init__(self, app: QiusuoApp, *, access_log: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        app: QiusuoApp,
+        *,
+        access_log: bool = False,
+        tls: ssl.SSLContext | None = None,
+        when_stopped: Callable[[], None] | None = None,
+        **options: Any,
+    ) -> None:
         settings = app.backend.settings
         most = min(settings.max_connections, _room_for_connections())
         if most < settings.max_connections:
@@ -41,22 +52,26 @@ class Server(uvicorn.Server):
         everybody = OpenConnections(
             most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused)
         )
+        proxies = TrustedProxies(settings.trusted_proxies)
         config = uvicorn.Config(
             app,
-            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody)),
+            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody, proxies=proxies)),
             ws="none",
             log_config=None,  # as all of the program logs
             access_log=access_log,
             log_level="info" if access_log else "warning",
             server_header=False,
-            # The client's address is what limits count by: nobody may write another one into a header.
-            proxy_headers=False,
+            proxy_headers=False,  # the guard reads them, from those alone whom the settings name
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             timeout_keep_alive=KEEP_ALIVE_SECONDS + _LONGER_SECONDS,
             **options,
         )
+        if tls is not None:
+            config.load()
+            config.ssl = tls  # of files uvicorn would make a context of its own
         super().__init__(config)
         self._app = app
+        self._when_stopped = when_stopped
         logging.getLogger("uvicorn.access").addFilter(_without_query)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -76,6 +91,8 @@ class Server(uvicorn.Server):
         # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
         self._app.stop_streams()
         await super().shutdown(sockets)
+        if self._when_stopped is not None:  # here: the signal that is passed on later may end the process
+            self._when_stopped()
 
 
 def _without_query(record: logging.LogRecord) -> bool:

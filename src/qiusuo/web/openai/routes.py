@@ -232,18 +232,21 @@ async def _chunks(
     shape: Shape, following: Following, begun: list[Event], ping_seconds: float, scope: Scope
 ) -> AsyncGenerator[bytes]:
     yield shape.beginning()
-    events, streamed, news = begun, list[str](), News()
+    events, streamed, news, clock = begun, list[str](), News(), asyncio.get_running_loop().time
+    next_sign = clock() + ping_seconds
     while True:
         text = news.of(events)
         if text:
             streamed.append(text)
             yield shape.piece(text)
+        elif clock() >= next_sign:  # also where much happens of which this stream tells nothing
+            yield PING
+        if text or clock() >= next_sign:
+            next_sign = clock() + ping_seconds
         done = next((event for event in events if isinstance(event, Done)), None)
         if done is not None:
             break
-        events = await following.next(ping_seconds)
-        if not events:
-            yield PING
+        events = await following.next(max(next_sign - clock(), 0))
     try:
         _good(done, following)
     except ApiError as error:

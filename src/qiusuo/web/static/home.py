@@ -29,10 +29,7 @@ async def home(request: Request) -> Response:
 
 async def opensearch(request: Request) -> Response:
     """Tell browsers how to ask here: https://github.com/dewitt/opensearch, version 1.1, draft 6."""
-    # Only the proxy knows that the browser came by https; who makes it up is answered alone.
-    forwarded = request.headers.get("x-forwarded-proto")
-    scheme = forwarded if forwarded in {"http", "https"} else request.url.scheme
-    root = f"{scheme}://{request.url.netloc}"
+    root = f"{request.url.scheme}://{request.url.netloc}"
     return Response(
         opensearch_description(root), media_type=_DESCRIPTION, headers={"Cache-Control": "no-cache", "Vary": "Host"}
     )

@@ -1,0 +1,194 @@
+"""Behind a real nginx, by its defaults and as the guide sets it up, and behind a real Caddy."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trustme
+from mcp import Client
+
+from qiusuo.chat.sessions.store import open_store
+from qiusuo.web.backend import Extend
+from qiusuo.web.chat import chat_extension
+from qiusuo.web.mcp import mcp_extension
+from qiusuo.web.openai.routes import openai_extension
+from tests.support import reverse_proxies
+from tests.support.chat_world import scripted
+from tests.support.research_world import PARTS, QUESTION, writer
+from tests.support.reverse_proxies import NAME, documented, with_caddy, with_nginx
+from tests.support.scripted_model import Gate, Reply, ScriptedModel
+from tests.support.web_server import WebServer
+from tests.web.test_tls_and_sockets import serving
+
+pytestmark = [pytest.mark.programs, pytest.mark.xdist_group("reverse_proxies")]
+
+NGINX = pytest.param("nginx", marks=with_nginx)
+BY_DEFAULT = pytest.param("nginx by default", marks=with_nginx)
+CADDY = pytest.param("caddy", marks=with_caddy)
+TOKENS = "ann:tok-ann-0123456789"
+
+
+@dataclass(frozen=True)
+class Behind:
+    """A server behind a proxy; ``client`` calls the proxy, ``server.client`` the server itself."""
+
+    server: WebServer
+    model: ScriptedModel
+    client: httpx.Client
+    calling_from: Callable[[str], httpx.Client]
+
+
+@contextmanager
+def behind(proxy: str, folder: Path, **settings: Any) -> Iterator[Behind]:
+    ca = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ca.configure_trust(context)
+    with ScriptedModel() as model:
+        extensions: list[Extend] = [
+            chat_extension(scripted(model), open_store("sqlite://")),
+            partial(openai_extension, ping_seconds=0.2),
+            mcp_extension,
+        ]
+        names = {"allowed_hosts": NAME, "trusted_proxies": "127.0.0.1", "hedge_delay": 0, "research_pages": 0}
+        with (
+            WebServer.over("searxng", extensions=extensions, **{**names, **settings}) as server,
+            _proxy(proxy, folder, server.url, ca) as url,
+        ):
+            host = {} if proxy == "nginx by default" else {"Host": f"{NAME}:{httpx.URL(url).port}"}
+
+            def calling_from(address: str) -> httpx.Client:
+                transport = httpx.HTTPTransport(local_address=address, verify=context)
+                client = httpx.Client(base_url=url, transport=transport, headers=host, timeout=20, trust_env=False)
+                client.event_hooks["request"].append(_named)
+                return client
+
+            with calling_from("127.0.0.1") as client:
+                yield Behind(server, model, client, calling_from)
+
+
+def _named(request: httpx.Request) -> None:
+    if request.url.scheme == "https":
+        request.extensions["sni_hostname"] = NAME
+
+
+def _proxy(proxy: str, folder: Path, upstream: str, ca: trustme.CA) -> AbstractContextManager[str]:
+    if proxy == "nginx by default":
+        return reverse_proxies.nginx_by_default(folder, upstream)
+    if proxy == "nginx":
+        return reverse_proxies.nginx(folder, upstream, ca)
+    return reverse_proxies.caddy(folder, upstream.removeprefix("http://"), ca)
+
+
+def heard(it: Behind, path: str, body: dict[str, Any], gate: Gate, *opening: str) -> str:
+    """Return a stream whose model waits for the gate, which is opened when the words before it have arrived."""
+    text, left = "", list(opening)
+    with it.client.stream("POST", path, json=body) as answer:
+        assert answer.status_code == 200, answer.read()
+        for line in answer.iter_lines():
+            text += line + "\n"
+            while left and left[0] in text:
+                left.pop(0)
+            if not left:
+                gate.open()
+    return text
+
+
+@pytest.mark.parametrize("proxy", [BY_DEFAULT, NGINX, CADDY])
+def test_streams_are_heard_as_they_come(proxy: str, tmp_path: Path) -> None:
+    with behind(proxy, tmp_path) as it:
+
+        def reply() -> Gate:
+            gate = Gate()
+            it.model.otherwise = Reply.text("first words. ", gate, "second words.")
+            return gate
+
+        asked = {"model": "qiusuo-chat", "stream": True}
+        chat = {**asked, "messages": [{"role": "user", "content": "hello"}]}
+        for path, body in (("/v1/chat/completions", chat), ("/v1/responses", {**asked, "input": "hello"})):
+            # A sign of life passes too.
+            assert "second words" in heard(it, path, body, reply(), "first words", ": ping")
+        session = it.client.post("/api/chat/sessions", json={}).json()["id"]
+        turns = f"/api/chat/sessions/{session}/turns"
+        assert "second words" in heard(it, turns, {"text": "hello"}, reply(), "first words")
+        gate = Gate()
+        it.model.otherwise = writer(gate, PARTS[1])
+        told = heard(it, turns, {"text": QUESTION, "research": True}, gate, PARTS[0], '"writing"')
+        assert '"stage":"done"' in told
+
+
+@with_nginx
+async def test_every_stream_forbids_buffering(tmp_path: Path) -> None:
+    """nginx obeys the header and keeps it to itself, so the server is asked directly."""
+    with behind("nginx by default", tmp_path) as it:
+        it.model.otherwise = Reply.text("words")
+        direct = it.server.client
+        session = direct.post("/api/chat/sessions", json={}).json()["id"]
+        hello = {"method": "initialize", "jsonrpc": "2.0", "id": 1}
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        asked = {"model": "qiusuo-chat", "stream": True}
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("/v1/chat/completions", {**asked, "messages": [{"role": "user", "content": "x"}]}),
+            ("/v1/responses", {**asked, "input": "x"}),
+            (f"/api/chat/sessions/{session}/turns", {"text": "x"}),
+            (f"/api/chat/sessions/{session}/turns", {"text": QUESTION, "research": True}),
+            ("/mcp", {**hello, "params": about}),
+        ]  # fmt: skip
+        accepted = {"Accept": "application/json, text/event-stream"}
+        for path, body in calls:
+            answer = direct.post(path, json=body, headers=accepted)
+            assert answer.headers["content-type"].startswith("text/event-stream"), path
+            assert answer.headers["x-accel-buffering"] == "no", path
+        opened = {"Mcp-Session-Id": answer.headers["mcp-session-id"], "Accept": "text/event-stream"}
+        with direct.stream("GET", "/mcp", headers=opened) as waiting:
+            assert waiting.headers["x-accel-buffering"] == "no"
+        async with Client(f"{str(it.client.base_url).rstrip('/')}/mcp") as client:
+            found = await client.call_tool("web_search", {"query": "tea"})
+            assert not found.is_error
+
+
+@pytest.mark.parametrize("proxy", [NGINX, CADDY])
+def test_as_the_guide_sets_it_up_the_person_cannot_be_made_up(
+    proxy: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    person = "127.0.0.3"
+    made_up = {
+        "X-Forwarded-For": "203.0.113.7",
+        "Forwarded": "for=203.0.113.8;host=evil.example;proto=http",
+        "X-Forwarded-Host": "evil.example",
+        "X-Forwarded-Proto": "http",
+        "X-Real-IP": "203.0.113.9",
+    }
+    with behind(proxy, tmp_path, tokens=TOKENS) as it, it.calling_from(person) as client:
+        assert client.get("/api/engines", headers={**made_up, "X-API-Key": "wrong"}).status_code == 401
+        address = f"https://{NAME}:{it.client.base_url.port}/"
+        assert f'template="{address}?q=' in client.get("/opensearch.xml", headers=made_up).text
+        # A page of the public address is our own.
+        session = {"X-API-Key": "tok-ann-0123456789", "Origin": address.rstrip("/")}
+        assert client.post("/api/chat/sessions", json={}, headers=session).status_code == 201
+    assert [record.message for record in caplog.records if "token" in record.message] == [
+        f"a wrong token was sent from {person}"
+    ]
+
+
+@with_nginx
+def test_it_is_called_by_a_unix_socket(tmp_path: Path) -> None:
+    path = tmp_path / "qiusuo.sock"
+    with (
+        serving("--uds", str(path), QIUSUO_TRUSTED_PROXIES="unix", QIUSUO_ALLOWED_HOSTS=NAME),
+        reverse_proxies.nginx_by_default(tmp_path, f"http://unix:{path}") as url,
+    ):
+        said = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": NAME}
+        assert f"https://{NAME}/?q=" in httpx.get(f"{url}/opensearch.xml", headers=said, trust_env=False).text
+
+
+def test_both_guides_say_the_same() -> None:
+    for language in ("nginx", "caddy"):
+        assert documented(language) == documented(language, "deployment.zh-CN.md")
