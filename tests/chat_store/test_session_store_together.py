@@ -386,8 +386,8 @@ class TestVersions:
     async def test_tables_that_were_taken_away_are_made_anew(self, place: Place) -> None:
         store = place.server()
         await store.create("ada")
-        for table in ("pieces", "turns", "files", "sessions", "holders", "schema"):
-            await rows(store, f"DROP TABLE qiusuo_{table}")
+        for table in reversed(metadata.sorted_tables):
+            await rows(store, f"DROP TABLE {table.name}")
         with pytest.raises(Unavailable, match="try again"):
             await store.list("ada")
         assert await store.list("ada") == []

@@ -87,7 +87,7 @@ def nothing_happened(page: Screen) -> None:
             for (const a of e.attributes) if (/^on|^srcdoc$|^ping$/.test(a.name)) found.push(name + "@" + a.name);
           }
           for (const a of document.querySelectorAll("#app a[href]")) {
-            const own = /^(#|\\/docs)/.test(a.getAttribute("href"));
+            const own = /^(#|\\/docs|\\/(settings|board|usage)$)/.test(a.getAttribute("href"));
             if (!own && !/^https?:$/.test(a.protocol)) found.push("href " + a.href);
             if (!own && (a.target !== "_blank" || !a.rel.includes("noopener"))) found.push("target " + a.href);
           }

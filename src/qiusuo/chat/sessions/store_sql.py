@@ -48,7 +48,6 @@ from qiusuo.words import Fact
 LEAVE_SECONDS: Final = 2.0
 MAX_LISTED: Final = 200
 MAX_QUERY: Final = 1000
-
 _MAX_OFFSET: Final = 1_000_000_000
 _EMPTY_HOURS: Final = 1
 _FREE: Final = {"running": None, "holder": None, "alive_at": None}
