@@ -18,6 +18,7 @@ import pytest
 from qiusuo.chat.events import TurnState
 from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.sessions.store_schema import metadata
 from qiusuo.chat.sessions.store_turns import RESTARTED
 from qiusuo.errors import ConfigurationError, SessionBusy, Unavailable
 from tests.support.stores import Place, place, rows, store, turn, turns_of, url, whole_turn

@@ -63,32 +63,36 @@ def test_an_earlier_question_is_edited_into_a_branch_and_the_old_one_stays(page:
 
 
 @with_axe
-def test_what_may_be_asked_next_is_a_tap_away_and_answers_are_rated(page: Screen) -> None:
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_what_may_be_asked_next_is_a_tap_away_and_answers_are_rated(
+    chromium: Browser, world: PageWorld, phone: bool
+) -> None:
     wild = "<img src=x onerror=alert(1)> safe?"
     block = f"<related-questions>\nWhich tea is oldest?\n{wild}\n</related-questions>"
-    page.world.model.add(Reply.text("Green tea.", "\n\n<related", block.removeprefix("<related")))
-    turn = page.ask("What is green tea?")
-    expect(turn.locator(".answer")).to_have_text("Green tea.")
-    buttons = turn.locator(".related button")
-    expect(buttons).to_have_text(["Which tea is oldest?", "safe?"])
-    page.page.reload()
-    expect(buttons).to_have_count(2)
-    group = page.page.get_by_role("group", name="Rate this answer")
-    group.get_by_role("button", name="Bad answer").click()
-    page.page.get_by_label("Out of date").check()
-    page("#why-text").fill("Tea is newer.")
-    assert violations(page) == []
-    page.page.get_by_role("button", name="Submit").click()
-    expect(page(".rating-why")).to_have_count(0)
-    page.page.reload()
-    expect(group.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
-    kept = titled(page, "What is green tea?")["turns"][0]["feedback"]
-    assert kept == {"verdict": "bad", "reasons": ["outdated"], "text": "Tea is newer."}
-    buttons.first.click()
-    expect(page("article.turn")).to_have_count(2)
-    page.ended()
-    expect(page("h2.bubble").last).to_contain_text("Which tea is oldest?")
-    expect(page(".related")).to_have_count(0)
+    question = f"What is {'phone' if phone else 'green'} tea?"
+    with screen(chromium, world, phone=phone, locale="en") as page:
+        world.model.add(Reply.text("Green tea.", "\n\n<related", block.removeprefix("<related")))
+        turn = page.ask(question)
+        expect(turn.locator(".answer")).to_have_text("Green tea.")
+        buttons = turn.locator(".related button")
+        expect(buttons).to_have_text(["Which tea is oldest?", "safe?"])
+        bad = page.page.get_by_role("group", name="Rate this answer").get_by_role("button", name="Bad answer")
+        bad.click()
+        page.page.get_by_label("Out of date").check()
+        page("#why-text").fill("Tea is newer.")
+        assert violations(page) == []
+        page.page.get_by_role("button", name="Submit").click()
+        expect(page(".rating-why")).to_have_count(0)
+        page.page.reload()
+        expect(buttons).to_have_count(2)
+        expect(bad).to_have_attribute("aria-pressed", "true")
+        kept = titled(page, question)["turns"][0]["feedback"]
+        assert kept == {"verdict": "bad", "reasons": ["outdated"], "text": "Tea is newer."}
+        buttons.first.click()
+        expect(page("article.turn")).to_have_count(2)
+        page.ended()
+        expect(page("h2.bubble").last).to_contain_text("Which tea is oldest?")
+        expect(page(".related")).to_have_count(0)
 
 
 LONG = "An answer with `code`, a table and a long address:\n\n| one | two | three | four |\n|---|---|---|---|\n| " + (
