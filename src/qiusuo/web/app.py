@@ -190,6 +190,7 @@ def create_app(
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
         origins=AllowedOrigins(settings.allowed_origins),
         proxies=TrustedProxies(settings.trusted_proxies),
+        root_path=settings.root_path,
     )
     return app
 

@@ -105,7 +105,8 @@ def _without_query(record: logging.LogRecord) -> bool:
 
 
 def _without_secret(path: str) -> str:
-    return _SHARED + "…" if path.startswith(_SHARED) else path
+    before, shared, _ = path.partition(_SHARED)  # a proxy may show the server below a path
+    return f"{before}{shared}…" if shared else path
 
 
 def _room_for_connections() -> int:
