@@ -227,6 +227,8 @@ def test_below_a_path(strips: bool, tmp_path: Path) -> None:
             # Whoever calls the server itself need not know of the path.
             assert server.client.get("/livez").status_code == 200
             assert server.client.get(f"{prefix}x/livez").status_code == 404
+            large = server.client.get(f"{prefix}/v1/models", headers={"X-Large": "x" * 40_000})
+            assert (large.status_code, large.json()["error"]["type"]) == (431, "invalid_request_error")
 
 
 @pytest.mark.parametrize("wrong", ["qiusuo", "/a b", "//x", "/../x", '/"x', "/docs", "/v1/x"])

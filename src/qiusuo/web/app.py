@@ -202,7 +202,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code)
     match status:
         case HTTPStatus.NOT_FOUND:
-            fact = no_such_address(request.url.path)
+            fact = no_such_address(request.scope["path"])
         case HTTPStatus.METHOD_NOT_ALLOWED:
             fact = Fact("web.no_such_method", method=request.method)
         case _:

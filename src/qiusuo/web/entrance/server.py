@@ -52,10 +52,15 @@ class Server(uvicorn.Server):
         everybody = OpenConnections(
             most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused)
         )
-        proxies = TrustedProxies(settings.trusted_proxies)
+        protocol = partial(
+            BoundedProtocol,
+            everybody=everybody,
+            proxies=TrustedProxies(settings.trusted_proxies),
+            prefix=settings.root_path.encode(),
+        )
         config = uvicorn.Config(
             app,
-            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody, proxies=proxies)),
+            http=cast("type[asyncio.Protocol]", protocol),
             ws="none",
             log_config=None,  # as all of the program logs
             access_log=access_log,
