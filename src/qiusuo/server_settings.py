@@ -17,6 +17,15 @@ _TOKEN = re.compile(r"[^\s:,]+:[\x21-\x2b\x2d-\x7e]+|[\x21-\x2b\x2d-\x39\x3b-\x7
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*,]+")
 
+_ROOT_PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
+OWN_PATHS: Final = frozenset(
+    {
+        "api", "autocompleter", "board", "config", "docs", "healthz", "livez", "mcp", "metrics", "openapi.json",
+        "opensearch.xml", "page", "readyz", "search", "settings", "share", "tavily", "usage", "v1",
+    }
+)  # fmt: skip
+"""With what the server's own paths begin."""
+
 SHORTEST_TOKEN = 16
 """Characters. Of random ones these can never be guessed, however fast somebody tries."""
 
@@ -68,6 +77,10 @@ class ServerSettings(BaseModel):
     )
     tls_key: str | None = Field(
         None, min_length=1, description="File with the certificate's key. Unset: it stands in the same file."
+    )
+    root_path: str = Field(
+        "",
+        description="Path under which a proxy shows the server, such as `/qiusuo`; the proxy may take it off or not.",
     )
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
@@ -159,6 +172,15 @@ class ServerSettings(BaseModel):
             if origin != "*" and not _ORIGIN.fullmatch(origin):
                 raise refused(Fact("settings.origin_form", origin=origin[:100]))
         return origins or None
+
+    @field_validator("root_path")
+    @classmethod
+    def _check_root_path(cls, value: str) -> str:
+        path = value.rstrip("/")
+        # A path of our own could not be told from the prefix before it.
+        if path and (not _ROOT_PATH.fullmatch(path) or path.split("/")[1] in OWN_PATHS):
+            raise refused(Fact("settings.root_path_form"))
+        return path
 
     @field_validator("trusted_proxies")
     @classmethod

@@ -59,6 +59,16 @@ def nginx_by_default(folder: Path, upstream: str) -> Iterator[str]:
 
 
 @contextmanager
+def nginx_under(prefix: str, folder: Path, upstream: str, *, strips: bool) -> Iterator[str]:
+    """Run nginx with the server below a path, which it takes off or not; give the address with the path."""
+    port = _free_port()
+    to = f"{upstream}/" if strips else upstream
+    below = f"server {{ listen 127.0.0.1:{port}; location {prefix}/ {{ proxy_pass {to}; }} }}"
+    with _nginx(folder, below, port):
+        yield f"http://127.0.0.1:{port}{prefix}"
+
+
+@contextmanager
 def nginx(folder: Path, upstream: str, ca: trustme.CA) -> Iterator[str]:
     """Run nginx as the guide says."""
     port = _free_port()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -10,12 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 import trustme
 from mcp import Client
+from starlette.routing import Route
 
 from qiusuo.chat.sessions.store import open_store
+from qiusuo.config import Settings
+from qiusuo.errors import ConfigurationError
+from qiusuo.server_settings import OWN_PATHS
+from qiusuo.service import SearchService
+from qiusuo.web.app import create_app
 from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.mcp import mcp_extension
@@ -87,6 +95,11 @@ def _proxy(proxy: str, folder: Path, upstream: str, ca: trustme.CA) -> AbstractC
     return reverse_proxies.caddy(folder, upstream.removeprefix("http://"), ca)
 
 
+async def tool_works(url: str) -> bool:
+    async with Client(url) as client:
+        return not (await client.call_tool("web_search", {"query": "tea"})).is_error
+
+
 def heard(it: Behind, path: str, body: dict[str, Any], gate: Gate, *opening: str) -> str:
     """Return a stream whose model waits for the gate, which is opened when the words before it have arrived."""
     text, left = "", list(opening)
@@ -125,7 +138,7 @@ def test_streams_are_heard_as_they_come(proxy: str, tmp_path: Path) -> None:
 
 
 @with_nginx
-async def test_every_stream_forbids_buffering(tmp_path: Path) -> None:
+def test_every_stream_forbids_buffering(tmp_path: Path) -> None:
     """nginx obeys the header and keeps it to itself, so the server is asked directly."""
     with behind("nginx by default", tmp_path) as it:
         it.model.otherwise = Reply.text("words")
@@ -149,9 +162,7 @@ async def test_every_stream_forbids_buffering(tmp_path: Path) -> None:
         opened = {"Mcp-Session-Id": answer.headers["mcp-session-id"], "Accept": "text/event-stream"}
         with direct.stream("GET", "/mcp", headers=opened) as waiting:
             assert waiting.headers["x-accel-buffering"] == "no"
-        async with Client(f"{str(it.client.base_url).rstrip('/')}/mcp") as client:
-            found = await client.call_tool("web_search", {"query": "tea"})
-            assert not found.is_error
+        assert anyio.run(tool_works, f"{str(it.client.base_url).rstrip('/')}/mcp")
 
 
 @pytest.mark.parametrize("proxy", [NGINX, CADDY])
@@ -176,6 +187,61 @@ def test_as_the_guide_sets_it_up_the_person_cannot_be_made_up(
     assert [record.message for record in caplog.records if "token" in record.message] == [
         f"a wrong token was sent from {person}"
     ]
+
+
+@with_nginx
+@pytest.mark.parametrize("strips", [True, False])
+def test_below_a_path(strips: bool, tmp_path: Path) -> None:
+    prefix = "/tools/qiusuo"
+    with ScriptedModel(otherwise=Reply.text("words")) as model:
+        chat = chat_extension(scripted(model), open_store("sqlite://"))
+        extensions: list[Extend] = [chat, openai_extension, mcp_extension]
+        names: dict[str, Any] = {"root_path": f"{prefix}/", "sharing": True, "hedge_delay": 0}
+        with (
+            WebServer.over("searxng", extensions=extensions, **names) as server,
+            reverse_proxies.nginx_under(prefix, tmp_path, server.url, strips=strips) as url,
+            httpx.Client(base_url=url, timeout=20, trust_env=False) as client,
+        ):
+            own = httpx.URL(url)
+            for page in ("/", "/settings", "/board", "/usage", "/docs", "/docs/deployment", "/docs/api"):
+                markup = client.get(page).text
+                addresses = re.findall(r' (?:href|src)="(/[^"]*)"', markup)
+                assert len(addresses) > 3
+                for address in addresses:
+                    assert address.startswith(f"{prefix}/"), (page, address)
+                    if "/page/" in address:
+                        assert client.get(own.copy_with(raw_path=address.encode())).status_code == 200
+            described = client.get("/opensearch.xml", headers={"Host": "localhost"}).text
+            assert f'template="http://127.0.0.1:{httpx.URL(server.url).port}{prefix}/?q=' in described
+            moved = client.get("/?q=tea&format=json")
+            assert (moved.status_code, moved.headers["location"]) == (308, f"{prefix}/search?q=tea&format=json")
+            assert client.get("/openapi.json").json()["servers"] == [{"url": prefix}]
+            asked = {"model": "qiusuo-chat", "messages": [{"role": "user", "content": "x"}]}
+            assert client.post("/v1/chat/completions", json=asked).json()["choices"][0]["message"]["content"]
+            assert client.get("/v1/nothing").json()["error"]["type"] == "invalid_request_error"
+            session = client.post("/api/chat/sessions", json={}).json()["id"]
+            client.post(f"/api/chat/sessions/{session}/turns", json={"text": "hello"}).read()
+            link = client.post(f"/api/chat/sessions/{session}/shares").json()["path"]
+            assert "words" in client.get(own.copy_with(raw_path=link.encode())).text
+            assert anyio.run(tool_works, f"{url}/mcp")
+            # Whoever calls the server itself need not know of the path.
+            assert server.client.get("/livez").status_code == 200
+            assert server.client.get(f"{prefix}x/livez").status_code == 404
+            large = server.client.get(f"{prefix}/v1/models", headers={"X-Large": "x" * 40_000})
+            assert (large.status_code, large.json()["error"]["type"]) == (431, "invalid_request_error")
+
+
+@pytest.mark.parametrize("wrong", ["qiusuo", "/a b", "//x", "/../x", '/"x', "/docs", "/v1/x"])
+def test_a_path_that_cannot_be_is_not_taken(wrong: str) -> None:
+    with pytest.raises(ConfigurationError, match="root_path"):
+        Settings.load(root_path=wrong)
+
+
+def test_the_paths_of_our_own_are_known() -> None:
+    with SearchService.from_settings(Settings.load()) as service:
+        app = create_app(service)
+        paths = [*app.openapi()["paths"], *(route.path for route in app.routes if isinstance(route, Route))]
+    assert {path.split("/")[1] for path in paths} - {""} <= OWN_PATHS
 
 
 @with_nginx

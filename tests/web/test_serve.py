@@ -91,7 +91,8 @@ class TestProcess:
             serving("--access-log", SEARXNG_URL=upstream.url) as (process, url),
         ):
             assert get(f"{url}/search?q=secretquery&format=json").status_code == 200
-            assert get(f"{url}/share/secretlink").status_code == 404
+            for path in ("/share/secretlink", "/below/a/path/share/secretlink"):
+                assert get(f"{url}{path}").status_code == 404
             process.terminate()
             process.wait(10)
             assert process.stderr is not None

@@ -216,12 +216,15 @@ def serve(
     tls_key: Annotated[
         str | None, typer.Option("--tls-key", metavar="FILE", help=about("serve_tls_key"), show_default=False)
     ] = None,
+    root_path: Annotated[
+        str | None, typer.Option("--root-path", metavar="PATH", help=about("serve_root_path"), show_default=False)
+    ] = None,
     access_log: Annotated[bool, typer.Option("--access-log", help=about("serve_access_log"))] = False,
 ) -> None:
     """Serve the HTTP API."""
     from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
 
-    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key}
+    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
     raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, **files))
 
 

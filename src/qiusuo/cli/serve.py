@@ -46,11 +46,12 @@ def run_serve(
     uds: str | None = None,
     tls_cert: str | None = None,
     tls_key: str | None = None,
+    root_path: str | None = None,
 ) -> Exit:
     """Serve until told to stop; return the exit code."""
     words = words_for_terminal()
     err = Console(stderr=True, highlight=False, soft_wrap=True)
-    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key}
+    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
     given: dict[str, Any] = {"host": host, "port": port, "allow_open": allow_open or None, **files}
     try:
         settings = Settings.load(**{name: value for name, value in given.items() if value is not None})
@@ -173,4 +174,4 @@ def _url(settings: Settings, listener: socket.socket) -> str:
     if settings.uds:
         return f"{_UNIX}{settings.uds}"
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"{'https' if settings.tls_cert else 'http'}://{host}:{listener.getsockname()[1]}"
+    return f"{'https' if settings.tls_cert else 'http'}://{host}:{listener.getsockname()[1]}{settings.root_path}"

@@ -191,6 +191,7 @@ def create_app(
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
         origins=AllowedOrigins(settings.allowed_origins),
         proxies=TrustedProxies(settings.trusted_proxies),
+        root_path=settings.root_path,
     )
     return app
 
@@ -202,7 +203,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code)
     match status:
         case HTTPStatus.NOT_FOUND:
-            fact = no_such_address(request.url.path)
+            fact = no_such_address(request.scope["path"])
         case HTTPStatus.METHOD_NOT_ALLOWED:
             fact = Fact("web.no_such_method", method=request.method)
         case _:

@@ -121,7 +121,8 @@ class PortableRoutes:
         begun = await self.conversations.store.shares.begin(
             owner_of(request), info.id, info.title, snapshot, days=body.days
         )
-        return json_answer({**begun.share.to_dict(), "path": f"/share/{begun.secret}"}, HTTPStatus.CREATED)
+        path = f"{request.scope.get('root_path', '')}/share/{begun.secret}"
+        return json_answer({**begun.share.to_dict(), "path": path}, HTTPStatus.CREATED)
 
     async def shares(self, request: Request) -> Response:
         """List one's links, and tell whether there can be any."""

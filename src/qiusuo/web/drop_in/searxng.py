@@ -169,7 +169,8 @@ async def query_redirect(request: Request) -> Response | None:
     if not form.get("q"):
         return None
     parameters = urlencode(request.query_params.multi_items())
-    return RedirectResponse(f"/search?{parameters}" if parameters else "/search", 308)
+    to = f"{request.scope.get('root_path', '')}/search"
+    return RedirectResponse(f"{to}?{parameters}" if parameters else to, 308)
 
 
 async def _search(backend: Backend, request: Request) -> dict[str, Any]:

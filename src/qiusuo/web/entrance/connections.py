@@ -174,10 +174,13 @@ def _send_at_once(transport: asyncio.Transport) -> None:
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol with bounds. ``everybody`` is shared by all connections of a server."""
 
-    def __init__(self, *, everybody: OpenConnections, proxies: TrustedProxies, **uvicorns_own: Any) -> None:
+    def __init__(
+        self, *, everybody: OpenConnections, proxies: TrustedProxies, prefix: bytes = b"", **uvicorns_own: Any
+    ) -> None:
         super().__init__(**uvicorns_own)
         self._everybody = everybody
         self._proxies = proxies
+        self._prefix = prefix
         self._peer = ""
         self._is_proxys = False
         self._address = ""
@@ -304,7 +307,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._everybody.refusals.add(reason, self._address)
         request = self._request
         if request is None or request.response_complete or not request.response_started:
-            self.transport.write(_answer(reason, self.url, self.headers or []))
+            self.transport.write(_answer(reason, self.url.removeprefix(self._prefix), self.headers or []))
         self.transport.close()
 
     @property

@@ -124,6 +124,7 @@ class Guard:
         paths: frozenset[str] = frozenset(),
         origins: AllowedOrigins | None = None,
         proxies: TrustedProxies | None = None,
+        root_path: str = "",
     ) -> None:
         self._app = app
         self._paths = paths
@@ -133,6 +134,7 @@ class Guard:
         self._metrics = metrics
         self._origins = origins or AllowedOrigins(())
         self._proxies = proxies or TrustedProxies(())
+        self._root_path = root_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -146,7 +148,7 @@ class Guard:
         called = _host_of(dict(scope["headers"]))
         self._proxies.reveal(scope)
         headers = dict(scope["headers"])
-        scope = _plainly_addressed(scope)
+        scope = _plainly_addressed(scope, self._root_path)
         origin = self._origins.allowed(headers)
         known_as = valid_request_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         request_id.set(known_as)
@@ -231,12 +233,19 @@ class Guard:
             raise _cross_site()
 
 
-def _plainly_addressed(scope: Scope) -> Scope:
+def _plainly_addressed(scope: Scope, prefix: str = "") -> Scope:
     """Return a request without a slash at the end of its path, and HEAD as GET where the answer costs nothing.
 
-    The server itself leaves out the body, by the request that it has.
+    The server itself leaves out the body, by the request that it has. A prefix may have been taken off by the proxy or
+    not; here it goes, and only pages that name addresses ask for it (``root_path``).
     """
-    path = scope["path"].rstrip("/") or "/"
+    prefix = prefix or scope.get("root_path", "").rstrip("/")
+    path = scope["path"]
+    if prefix:
+        if path == prefix or path.startswith(f"{prefix}/"):
+            path = path[len(prefix) :]
+        scope = {**scope, "root_path": prefix}
+    path = path.rstrip("/") or "/"
     method = "GET" if scope["method"] == "HEAD" and path in HEAD_PATHS else scope["method"]
     if (path, method) == (scope["path"], scope["method"]):
         return scope

@@ -52,10 +52,15 @@ class Server(uvicorn.Server):
         everybody = OpenConnections(
             most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused)
         )
-        proxies = TrustedProxies(settings.trusted_proxies)
+        protocol = partial(
+            BoundedProtocol,
+            everybody=everybody,
+            proxies=TrustedProxies(settings.trusted_proxies),
+            prefix=settings.root_path.encode(),
+        )
         config = uvicorn.Config(
             app,
-            http=cast("type[asyncio.Protocol]", partial(BoundedProtocol, everybody=everybody, proxies=proxies)),
+            http=cast("type[asyncio.Protocol]", protocol),
             ws="none",
             log_config=None,  # as all of the program logs
             access_log=access_log,
@@ -105,7 +110,8 @@ def _without_query(record: logging.LogRecord) -> bool:
 
 
 def _without_secret(path: str) -> str:
-    return _SHARED + "…" if path.startswith(_SHARED) else path
+    before, shared, _ = path.partition(_SHARED)  # a proxy may show the server below a path
+    return f"{before}{shared}…" if shared else path
 
 
 def _room_for_connections() -> int:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from qiusuo.web.language import language_tag, reader_language
-from qiusuo.web.static.page import StaticFile, page_files
+from qiusuo.web.static.page import StaticFile, page_files, prefix_of, under
 from qiusuo.words import Fact, Language
 
 _HERE: Final = Path(__file__)
@@ -63,7 +63,7 @@ async def docs_page(request: Request) -> Response:
         text = _read(folder, name or "usage", language)
         body = _render(text) if text else f"<h1>{Fact('docs.no_page').text(language)}</h1>"
         status = HTTPStatus.OK if text else HTTPStatus.NOT_FOUND
-    whole = _frame(body, _menu(folder, name or "usage", language), language)
+    whole = under(prefix_of(request), _frame(body, _menu(folder, name or "usage", language), language))
     answer = StaticFile.of(whole.encode(), _HTML).answer(request)
     answer.headers["Content-Language"] = language_tag(language)
     answer.headers["Vary"] = "Accept-Encoding, Accept-Language"

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from qiusuo.web.drop_in.searxng import query_redirect
 from qiusuo.web.entrance.sites import asks_page
 from qiusuo.web.language import language_tag
-from qiusuo.web.static.page import asked_page, chat_page, page_files
+from qiusuo.web.static.page import asked_page, chat_page, page_files, prefix_of
 from qiusuo.words import Fact, Language
 
 OPENSEARCH: Final = "/opensearch.xml"
@@ -29,7 +29,7 @@ async def home(request: Request) -> Response:
 
 async def opensearch(request: Request) -> Response:
     """Tell browsers how to ask here: https://github.com/dewitt/opensearch, version 1.1, draft 6."""
-    root = f"{request.url.scheme}://{request.url.netloc}"
+    root = f"{request.url.scheme}://{request.url.netloc}{prefix_of(request)}"
     return Response(
         opensearch_description(root), media_type=_DESCRIPTION, headers={"Cache-Control": "no-cache", "Vary": "Host"}
     )

@@ -50,6 +50,7 @@ _OWN_WISH: Final = b' data-asks="own"'
 _NOT_PRELOADED: Final = frozenset({"early.js", "main.js", "types.js"})
 # Comments that stand on lines of their own; the lines stay, so that browsers name the right ones.
 _COMMENT: Final = re.compile(rb"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*$", re.DOTALL | re.MULTILINE)
+_ABSOLUTE: Final = re.compile(r' (?:src|href)="(?=/(?!/))')
 _LOCAL: Final = re.compile(r'( (?:src|href)=")(?=[\w./-]*[\w-]+\.\w+")(?!/)')
 
 
@@ -81,7 +82,7 @@ class StaticFile:
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """All files of the pages; ``root`` is the address under which they are.
+    """All files of the pages; ``root`` is the address under which they are, without the prefix of a proxy.
 
     ``index`` is the chat page, ``asking`` the same with leave to ask at once what its address says; ``others`` are
     those beside it, by the room that each one's modules are in.
@@ -94,9 +95,23 @@ class PageFiles:
     others: dict[str, StaticFile]
 
 
+def page_files(prefix: str = "") -> PageFiles:
+    """Return the page as it is shown under a prefix."""
+    return _read_page(prefix)
+
+
+def prefix_of(request: Request) -> str:
+    """Return the path under which a proxy shows the server; the guard has found it out."""
+    return str(request.scope.get("root_path", ""))
+
+
+def under(prefix: str, markup: str) -> str:
+    """Return markup whose own addresses begin with a prefix."""
+    return _ABSOLUTE.sub(rf"\g<0>{prefix}", markup) if prefix else markup
+
+
 @cache
-def page_files() -> PageFiles:
-    """Read the page."""
+def _read_page(prefix: str) -> PageFiles:
     found = {
         path.relative_to(FOLDER).as_posix(): _without_comments(path.read_bytes())
         for path in sorted(FOLDER.rglob("*"))
@@ -111,26 +126,28 @@ def page_files() -> PageFiles:
     modules = [name for name in found if name.endswith(".js") and Path(name).name not in _NOT_PRELOADED]
     own = [name for name in modules if name.partition("/")[0] not in ROOMS]
     beside = {room: [name for name in modules if name.startswith(f"{room}/")] for room in ROOMS}
-    index = _markup("index.html", root, own)
+    index = _markup("index.html", root, own, prefix)
     return PageFiles(
         root,
         {name: StaticFile.of(body, KINDS[Path(name).suffix]) for name, body in found.items()},
         index,
         StaticFile.of(index.body.replace(b"<html", b"<html" + _OWN_WISH, 1), index.kind),
         {
-            room: _markup(f"{room}.html", root, names)
+            room: _markup(f"{room}.html", root, names, prefix)
             for room, names in beside.items()
             if (FOLDER / f"{room}.html").is_file()
         },
     )
 
 
-def _markup(file: str, root: str, modules: Sequence[str]) -> StaticFile:
+def _markup(file: str, root: str, modules: Sequence[str], prefix: str) -> StaticFile:
     preloads = "\n    ".join(f'<link rel="modulepreload" href="{root}{name}" />' for name in modules)
     markup = (FOLDER / file).read_text(encoding="utf-8")
     markup = _LOCAL.sub(rf"\g<1>{root}", markup).replace("<!-- modules -->", preloads)
     for place, words in first_words().items():
         markup = markup.replace(f"<!-- {place} -->", words)
+    if prefix:
+        markup = under(prefix, markup).replace("<html", f'<html data-root="{prefix}"', 1)
     return StaticFile.of(markup.encode(), "text/html; charset=utf-8")
 
 
@@ -141,12 +158,12 @@ def _without_comments(body: bytes) -> bytes:
 
 async def chat_page(request: Request) -> Response:
     """Return the page."""
-    return page_files().index.answer(request)
+    return page_files(prefix_of(request)).index.answer(request)
 
 
 async def asked_page(request: Request, *, own_wish: bool) -> Response:
     """Return the page for an address with a question; it asks at once only where that is the reader's own wish."""
-    pages = page_files()
+    pages = page_files(prefix_of(request))
     answer = (pages.asking if own_wish else pages.index).answer(request, keep=_NOT_KEPT)
     answer.headers["Vary"] = "Accept-Encoding, Accept, Sec-Fetch-Site"
     return answer
@@ -171,6 +188,6 @@ def page_routes() -> list[Route]:
 
 def _page(room: str) -> Callable[[Request], Awaitable[Response]]:
     async def page(request: Request) -> Response:
-        return page_files().others[room].answer(request)
+        return page_files(prefix_of(request)).others[room].answer(request)
 
     return page

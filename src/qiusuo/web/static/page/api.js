@@ -1,5 +1,5 @@
 /** Requests to our own server, the streams it sends, and how they fail. */
-import { recall, remember } from "./browser.js";
+import { ROOT, recall, remember } from "./browser.js";
 import { getLanguage } from "./i18n.js";
 import { change } from "./store.js";
 
@@ -48,7 +48,7 @@ export function headers(more) {
 export async function request(path, options) {
   let response;
   try {
-    response = await fetch(path, { credentials: "omit", cache: "no-store", ...options });
+    response = await fetch(ROOT + path, { credentials: "omit", cache: "no-store", ...options });
   } catch (error) {
     if (options.signal?.aborted && options.signal.reason?.name !== "TimeoutError") throw error;
     throw new ApiError(0);
@@ -88,7 +88,7 @@ export async function call(method, path, body) {
 /** @returns {Promise<any>} the state of searching; told with 503 when it is down */
 export async function health() {
   const language = getLanguage();
-  const response = await fetch("/api/health", {
+  const response = await fetch(`${ROOT}/api/health`, {
     headers: headers({}),
     cache: "no-store",
     signal: AbortSignal.timeout(PATIENCE_MS),

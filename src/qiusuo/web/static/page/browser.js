@@ -1,5 +1,8 @@
 /** Where browsers differ or refuse: what they keep, other tabs of the page, the keys of an input method. */
 
+/** The path under which a proxy shows the server; blank where that is the root. */
+export const ROOT = document.documentElement.dataset.root ?? "";
+
 /** What a browser will not keep, because it refuses or is full; it holds until the page is closed. @type {Map<string, string>} */
 const spare = new Map();
 

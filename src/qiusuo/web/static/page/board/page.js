@@ -1,5 +1,6 @@
 /** The board of who runs the server, and under /usage a person's own figures. */
 import { ApiError, call, keepToken, refusedWith } from "../api.js";
+import { ROOT } from "../browser.js";
 import { html } from "../html.js";
 import { getLanguage, getTheme, listed, onPreferences, setLanguage, setTheme, t } from "../i18n.js";
 import { Icon, IconButton } from "../parts/icons.js";
@@ -7,7 +8,7 @@ import { useCallback, useEffect, useState } from "../vendor.js";
 import { Figures } from "./figures.js";
 import { tr } from "./telling.js";
 
-const OWN = location.pathname === "/usage";
+const OWN = location.pathname === `${ROOT}/usage`;
 const RANGES = /** @type {const} */ ([
   [1, "day1"],
   [7, "days7"],
@@ -58,7 +59,7 @@ export function Board() {
   return html`
     <div class="board" key=${getLanguage()} data-look=${getTheme()}>
       <header class="top">
-        <a class="quiet" href="/"><${Icon} name="forward" />${t("app")}</a>
+        <a class="quiet" href=${`${ROOT}/`}><${Icon} name="forward" />${t("app")}</a>
         <h1>${tr(OWN ? "ownTitle" : "title")}</h1>
         <${Preferences} />
       </header>
@@ -81,9 +82,9 @@ export function Board() {
       <footer>
         <p class="hint">
           ${report && tr(report.keptDays ? "kept" : "off", { days: report.keptDays })}
-          ${" "}<a href=${`/docs/board?lang=${getLanguage()}`}>${tr("more")}</a>
-          ${" "}${!OWN && html`<a href="/usage">${tr("ownTitle")}</a>`}
-          ${report?.operator && html`<a href="/board">${tr("title")}</a>`}
+          ${" "}<a href=${`${ROOT}/docs/board?lang=${getLanguage()}`}>${tr("more")}</a>
+          ${" "}${!OWN && html`<a href=${`${ROOT}/usage`}>${tr("ownTitle")}</a>`}
+          ${report?.operator && html`<a href=${`${ROOT}/board`}>${tr("title")}</a>`}
         </p>
       </footer>
     </div>

@@ -7,7 +7,7 @@ import { IconButton } from "../parts/icons.js";
 import { docLink } from "../parts/notice.js";
 import { hasNoModel, isSerious } from "../parts/welcome.js";
 import { focusQuestion, loadStatus } from "../sessions.js";
-import { announce } from "../browser.js";
+import { ROOT, announce } from "../browser.js";
 import { putAway, toast } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
 import { KeyBox } from "./keybox.js";
@@ -84,7 +84,7 @@ export function StartCard({ findings, config }) {
       ${able && !search.available && html`<${Idle} data=${data} onUse=${use} />`}
       ${able && html`<${KeyBox} data=${data} wantsModel=${wantsModel} onUse=${use} />`}
       ${operator
-        ? html`<p class="start-foot"><a href="/settings">${tr("allSettings")}</a></p>`
+        ? html`<p class="start-foot"><a href=${`${ROOT}/settings`}>${tr("allSettings")}</a></p>`
         : html`<p class="start-foot">${tr("askOperator")}</p>`}
     </section>
   `;

@@ -1,4 +1,5 @@
 /** What went wrong, what to do about it; the conversation goes on beside it. */
+import { ROOT } from "../browser.js";
 import { html } from "../html.js";
 import { getLanguage, ownNotice, t } from "../i18n.js";
 import { useStore } from "../store.js";
@@ -12,7 +13,7 @@ const ROLES = { error: "alert", warning: "status" };
 /** @param {string} doc @returns {string} the local page, in the reader's language; blank for anything else */
 export function docLink(doc) {
   const found = /^\/?docs\/([a-z-]+?)(?:\.zh-CN)?(?:\.md)?(#[^\s]*)?$/.exec(doc);
-  return found ? `/docs/${found[1]}?lang=${getLanguage()}${found[2] ?? ""}` : "";
+  return found ? `${ROOT}/docs/${found[1]}?lang=${getLanguage()}${found[2] ?? ""}` : "";
 }
 
 /** @param {string} doc @returns {string} */

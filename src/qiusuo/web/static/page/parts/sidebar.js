@@ -1,4 +1,5 @@
 /** The left side: settings first, then a new chat and the history. On phones it is a drawer, and the settings stay above. */
+import { ROOT } from "../browser.js";
 import { html } from "../html.js";
 import { getLanguage, getTheme, setLanguage, setTheme, t } from "../i18n.js";
 import { newChat } from "../sessions.js";
@@ -63,8 +64,8 @@ function Preferences() {
         ${t("language", {}, other)}
       </button>
       <span></span>
-      ${operator && html`<a class="quiet" href="/settings"><${Icon} name="gear" />${t("serverSettings")}</a>`}
-      <a class="quiet" href=${`/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
+      ${operator && html`<a class="quiet" href=${`${ROOT}/settings`}><${Icon} name="gear" />${t("serverSettings")}</a>`}
+      <a class="quiet" href=${`${ROOT}/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
     </footer>
   `;
 }

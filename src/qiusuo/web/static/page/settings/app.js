@@ -1,5 +1,6 @@
 /** The settings page: a list of its parts, and the parts. */
 import { call } from "../api.js";
+import { ROOT } from "../browser.js";
 import { html } from "../html.js";
 import { getLanguage, getTheme, onPreferences } from "../i18n.js";
 import { Icon } from "../parts/icons.js";
@@ -66,7 +67,7 @@ export function App() {
 function Side({ whole, packs }) {
   return html`
     <nav class="side" aria-label=${tr("parts")}>
-      <a class="quiet back" href="/"><${Icon} name="back" />${tr("back")}</a>
+      <a class="quiet back" href=${`${ROOT}/`}><${Icon} name="back" />${tr("back")}</a>
       ${whole &&
       html`
         <ul>
@@ -81,8 +82,8 @@ function Side({ whole, packs }) {
         </ul>
       `}
       <ul class="elsewhere">
-        ${whole && html`<li><a href="/board">${tr("board")}</a></li>`}
-        <li><a href=${`/docs?lang=${getLanguage()}`} target="_blank">${tr("docs")}</a></li>
+        ${whole && html`<li><a href=${`${ROOT}/board`}>${tr("board")}</a></li>`}
+        <li><a href=${`${ROOT}/docs?lang=${getLanguage()}`} target="_blank">${tr("docs")}</a></li>
       </ul>
     </nav>
   `;

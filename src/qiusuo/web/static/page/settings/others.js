@@ -1,4 +1,5 @@
 /** The small parts: SearXNG, language and look, privacy, people. */
+import { ROOT } from "../browser.js";
 import { html } from "../html.js";
 import { getLanguage, getTheme, setLanguage, setTheme } from "../i18n.js";
 import { edit, valueOf } from "./desk.js";
@@ -111,7 +112,7 @@ export function PeopleSheet() {
     <${Sheet} id="people" title=${tr("people")}>
       <p>${tr("peopleAbout")}</p>
       <p class="command"><code>QIUSUO_TOKENS=anna:…:operator,ben:…</code></p>
-      <p><a href=${`/docs/configuration?lang=${getLanguage()}`} target="_blank">${tr("peopleDocs")}</a></p>
+      <p><a href=${`${ROOT}/docs/configuration?lang=${getLanguage()}`} target="_blank">${tr("peopleDocs")}</a></p>
     <//>
   `;
 }
