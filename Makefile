@@ -13,7 +13,7 @@ OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
 BESIDE_TYPES = $(BIN)/python scripts/beside.py $(BIN)/mypy --
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint quick-lint format wheel bench clients docs eval setup clean
+.PHONY: help run test check lint quick-lint format wheel image bench clients docs eval setup clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -51,6 +51,9 @@ quick-lint:
 
 wheel:  ## Build the package, install it on its own and try it; says so loudly where no package index answers
 	$(BIN)/python scripts/wheel.py || [ $$? -eq 3 ]
+
+image:  ## Do what the image of deploy/Dockerfile does without Docker: build its /app, weigh it, serve from it
+	$(BIN)/python scripts/image.py || [ $$? -eq 3 ]
 
 format:  ## Format and fix what can be fixed
 	$(BIN)/ruff format .

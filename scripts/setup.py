@@ -29,6 +29,7 @@ PROGRAMS = (
     ("chromium", "chromium", "the tests with a real browser (tests/browser, tests/page, parts of tests/engines)"),
     ("chromium-headless-shell", "chromium-headless-shell", "no test; those of the page take a third longer without it"),
     ("npm", "npm", "the type check of the page, its rebuild and axe (parts of tests/project and tests/page)"),
+    ("promtool", "prometheus", "the tests of the alerts and the dashboard (parts of tests/deploy)"),
     ("postgres", "postgresql", "the tests with a real PostgreSQL (parts of tests/chat_store and tests/doctor)"),
     ("nginx", "nginx", "the tests behind a real nginx (parts of tests/web/test_behind_nginx.py)"),
 )

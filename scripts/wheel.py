@@ -197,7 +197,7 @@ def address_of(server: subprocess.Popen[str]) -> str:
     told = ""
     for line in lines(server.stderr):
         told += line
-        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+        if found := re.search(r"http://[\d.]+:\d+", line):
             return found[0]
     raise Wrong(f"qiusuo serve did not start: {told}")
 
@@ -239,10 +239,12 @@ def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | 
 
 
 @contextmanager
-def started(*command: str | Path, cwd: Path, env: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """Run a command for as long as it is needed."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+def started(
+    *command: str | Path, cwd: Path, env: Mapping[str, str], user: int | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a command for as long as it is needed, as another user where one is named."""
+    pipe, who = subprocess.PIPE, {} if user is None else {"user": user, "group": user, "extra_groups": []}
+    with subprocess.Popen(command, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **who) as process:
         overdue = Timer(SECONDS, process.kill)  # ends also the reading of what it says
         overdue.start()
         try:

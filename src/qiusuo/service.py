@@ -23,6 +23,16 @@ from qiusuo.words.wording import Wording, wording
 
 
 @dataclass(frozen=True, slots=True)
+class Allowance:
+    """How far an engine may be asked: seconds for which it still rests, and what is used of its month's quota."""
+
+    engine: str
+    rest_seconds: float = 0.0
+    quota: int | None = None
+    quota_used: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EngineStatus:
     """How an engine stands: ``state`` is ready, resting, idle (configured, but not taking part) or missing."""
 
@@ -136,6 +146,12 @@ class SearchService:
             for name, place in self._roster.places.items()
         ]
 
+    async def allowances(self) -> list[Allowance]:
+        """Tell how far every engine that is set up may be asked. Cheaper than ``status``: no engine is looked at."""
+        engines = [place.engine for place in self._roster.places.values() if place.engine is not None]
+        await self._pipeline.learn_rests(engines)
+        return [await self._allowance(engine) for engine in engines]
+
     async def available(self, search_type: SearchType = SearchType.GENERAL) -> tuple[str, ...]:
         """Return the names of the engines that take part, in their order; empty means that search is off."""
         return tuple(engine.name for engine in (await self._roster.available(search_type)).engines)
@@ -181,18 +197,25 @@ class SearchService:
         if place.engine is None:
             problem = place.problem
             return _told(status, problem) if problem else status
-        quota = self._pipeline.lane(place.engine).quota
-        if quota is not None:
-            status = replace(status, quota=quota.limit, quota_used=await quota.used())
-        cooldowns = self._pipeline.cooldowns
-        rest = cooldowns.resting(name)
+        allowance = await self._allowance(place.engine)
+        status = replace(status, quota=allowance.quota, quota_used=allowance.quota_used)
+        rest = self._pipeline.cooldowns.resting(name)
         if rest is not None:
-            wait = cooldowns.seconds_left(rest)
             told = replace(status, fact=rest.fact, remedy=rest.remedy, commands=rest.commands)
-            return replace(told, state="resting", retry_after=wait)
+            return replace(told, state="resting", retry_after=self._pipeline.cooldowns.seconds_left(rest))
         if not takes_part and self._roster.absent(name):
             return replace(status, fact=Fact("engine.absent", variables=list(kind.url_env)))
         return replace(status, state="ready" if takes_part else "idle")
+
+    async def _allowance(self, engine: SearchEngine) -> Allowance:
+        cooldowns, quota = self._pipeline.cooldowns, self._pipeline.lane(engine).quota
+        rest = cooldowns.resting(engine.name)
+        return Allowance(
+            engine.name,
+            cooldowns.seconds_left(rest) if rest else 0.0,
+            quota.limit if quota else None,
+            await quota.used() if quota else None,
+        )
 
     async def aclose(self) -> None:
         """Close connections, engines and the background loop."""

@@ -69,6 +69,11 @@ def test_json_for_machines(model: ScriptedModel, tmp_path: Path, monkeypatch: py
     }  # fmt: skip
     assert expected.items() <= failed.items()
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", failed["time"])
+    assert "sessionId" not in failed
+    turns = [one for one in lines if one["requestId"] == "turn-1"]
+    assert {one["logger"] for one in turns} >= {"qiusuo.pipeline.attempt"}
+    [session] = {one["sessionId"] for one in turns}
+    assert re.fullmatch(r"[0-9a-zA-Z_-]{8,64}", session)
     assert any(one.get("query") == SECRET_WORDS for one in lines)  # they were asked for
 
 

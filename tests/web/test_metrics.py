@@ -67,6 +67,26 @@ def test_searches_attempts_and_requests_are_counted() -> None:
     assert found["qiusuo_http_requests_total{method=GET,route=other,status=404}"] == 1
 
 
+def test_rests_and_quotas_are_told_of_the_engines_that_are_set_up() -> None:
+    options = {"tavily": {"monthly_quota": 50}}
+    with WebServer.over("tavily", "brave", hedge_delay=0, engines=options) as server:
+        before = numbers(server)
+        server.search("one", engine="tavily")
+        server.world["brave"].fault = Fault.QUOTA
+        server.search("two", engine="brave")
+        after = numbers(server)
+        asked = [server.world.requests(name) for name in ("tavily", "brave")]
+    assert (
+        before["qiusuo_engine_rest_seconds{engine=brave}"] == before["qiusuo_engine_rest_seconds{engine=tavily}"] == 0
+    )
+    assert (before["qiusuo_engine_quota{engine=tavily}"], before["qiusuo_engine_quota_used{engine=tavily}"]) == (50, 0)
+    assert after["qiusuo_engine_quota_used{engine=tavily}"] == 1
+    assert after["qiusuo_engine_rest_seconds{engine=brave}"] > 60
+    assert not [name for name in after if name.startswith("qiusuo_engine_quota") and "brave" in name]
+    assert not [name for name in after if "engine=exa" in name]  # not set up
+    assert asked == [1, 1]  # whoever scrapes asks no engine
+
+
 def test_searches_under_way_are_seen() -> None:
     with WebServer.over("tavily", hedge_delay=0) as server:
         server.world["tavily"].fault = Fault.SLOW

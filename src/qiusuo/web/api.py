@@ -127,7 +127,7 @@ def api_router(backend: Backend) -> APIRouter:
     )
     async def metrics(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
         """Return counters for Prometheus. 监控指标。"""
-        return Response(backend.metrics.exposition(), media_type=CONTENT_TYPE)
+        return Response(backend.metrics.exposition(await service.allowances()), media_type=CONTENT_TYPE)
 
     async def alive(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
         """Tell that the server runs; needs no token and looks at nothing else. 存活检查。"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -10,6 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from qiusuo.errors import UserRateLimited
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pipeline.observe import Asked, SearchObserver, outcome_of
+from qiusuo.service import Allowance
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -32,6 +34,16 @@ class Metrics(SearchObserver):
         self._engine_took = Histogram(
             "qiusuo_engine_seconds", "Seconds per request to an engine", ["engine"], buckets=_SECONDS, **made
         )
+        self._rests = Gauge(
+            "qiusuo_engine_rest_seconds",
+            "Seconds for which an engine still rests; 0: it may be asked",
+            ["engine"],
+            **made,
+        )
+        self._quota = Gauge(
+            "qiusuo_engine_quota", "Searches that an engine may be asked in a month", ["engine"], **made
+        )
+        self._quota_used = Gauge("qiusuo_engine_quota_used", "Searches made this month", ["engine"], **made)
         self._requests = Counter("qiusuo_http_requests", "HTTP requests", ["route", "method", "status"], **made)
         self._refused = Counter(
             "qiusuo_connections_refused", "Connections that were refused or ended before an answer", ["reason"], **made
@@ -74,6 +86,13 @@ class Metrics(SearchObserver):
         """Count a token that is nobody's."""
         self._wrong_tokens.labels("true" if limited else "false").inc()
 
-    def exposition(self) -> bytes:
-        """Return everything in Prometheus' text format."""
+    def exposition(self, allowances: Iterable[Allowance] = ()) -> bytes:
+        """Return everything in Prometheus' text format, with how far engines may be asked now."""
+        for gauge in (self._rests, self._quota, self._quota_used):
+            gauge.clear()  # engines and quotas may have been taken out of the settings
+        for allowance in allowances:
+            self._rests.labels(allowance.engine).set(allowance.rest_seconds)
+            if allowance.quota is not None:
+                self._quota.labels(allowance.engine).set(allowance.quota)
+                self._quota_used.labels(allowance.engine).set(allowance.quota_used or 0)
         return generate_latest(self._registry)

@@ -20,6 +20,7 @@ from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.notices import notice
 from qiusuo.chat.turns.prompts import language_of
 from qiusuo.errors import InvalidQuery, SearchError, SessionBusy
+from qiusuo.logs import session_id
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -126,6 +127,7 @@ class Conversations:
         try:
             await self.settle(owner, session)
             info = await self.store.get(owner, session)
+            session_id.set(session)  # what the turn does is its own task, which has it too
             earlier = await self._broken_off(owner, session, goes_on) if goes_on is not None else None
             if earlier is not None:
                 question, replaces, research = earlier.question, earlier.id, True
