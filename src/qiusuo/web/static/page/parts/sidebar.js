@@ -63,6 +63,7 @@ function Preferences() {
       <span></span>
       ${operator && html`<a class="quiet" href="/settings"><${Icon} name="gear" />${t("serverSettings")}</a>`}
       <a class="quiet" href=${`/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
+      <p class="hint"><a href="/usage">${t("myUsage")}</a>${operator && html`<a href="/board">${t("board")}</a>`}</p>
     </footer>
   `;
 }
