@@ -194,6 +194,7 @@ def test_two_browsers_lose_nothing(chromium: Browser) -> None:
         other.saved("searxng")
         expect(other("#searxng .finding")).to_contain_text("127.0.0.1:2 拒绝连接")
         expect(other(".findings.old")).to_have_count(0)
+        expect(other("#searxng .finding p:has(a.to-field) code")).to_have_text("http://localhost:8080")
         assert (written()["log_queries"], written()["searxng_url"]) == (True, "http://127.0.0.1:2")
         # The same one: what is typed stays, what the other has saved is told.
         one.field("searxng_url").fill("http://127.0.0.1:3")

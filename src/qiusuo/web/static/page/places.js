@@ -6,6 +6,8 @@
 /** @type {Record<string, string>} */
 const FIELDS = {
   "searxng.none": "searxng_url",
+  "searxng.refused": "searxng_url",
+  "searxng.no_defaults": "searxng_url",
   "searxng.address": "searxng_url",
   "searxng.dns": "searxng_url",
   "searxng.wrong_port": "searxng_url",
@@ -18,9 +20,9 @@ const FIELDS = {
   "model.failed": "model_base_url",
   "model.auth": "model_api_key",
 };
-/** Of this one the words say more than which variable to set. */
-const TOLD_TOO = "searxng.none";
-const SHELL = /^export /;
+/** Of these the words say more than which variable to set. */
+const TOLD_TOO = new Set(["searxng.none", "searxng.refused", "searxng.no_defaults"]);
+const SHELL = /^export \w+=/;
 
 /** @param {Finding} finding @param {SettingsData | null} data @returns {string} the setting; blank where the page cannot change it */
 export function placeOf({ code }, data) {
@@ -29,7 +31,14 @@ export function placeOf({ code }, data) {
   return field && field.source !== "environment" ? name : "";
 }
 
-/** @param {Finding} finding @returns {{fix: string, commands: string[]}} what is left to do beside the field */
+/**
+ * @param {Finding} finding
+ * @returns {{fix: string, commands: string[], value: string}} what is left to do beside the field, and what to fill in
+ */
 export function withoutShell({ code, fix, commands }) {
-  return { fix: code === TOLD_TOO ? fix : "", commands: commands.filter((command) => !SHELL.test(command)) };
+  return {
+    fix: TOLD_TOO.has(code) ? fix : "",
+    commands: commands.filter((command) => !SHELL.test(command)),
+    value: (commands.find((command) => SHELL.test(command)) ?? "").replace(SHELL, "").replace(/^'(.*)'$/, "$1"),
+  };
 }

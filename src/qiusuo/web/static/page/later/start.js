@@ -96,11 +96,11 @@ export function StartCard({ findings, config }) {
 /** @param {{finding: Finding, data: SettingsData | null, operator: boolean}} props */
 function ToDo({ finding, data, operator }) {
   const here = operator && placeOf(finding, data);
-  const { fix, commands } = here ? withoutShell(finding) : finding;
+  const { fix, commands, value } = here ? withoutShell(finding) : { ...finding, value: "" };
   const part = here === "searxng_url" ? "searxng" : "model";
   return html`
     <p>${fix || finding.why}</p>
-    ${here && html`<p><a href=${`/settings#${part}`}>${tr("setInSettings")}</a></p>`}
+    ${here && html`<p><a href=${`/settings#${part}`}>${tr("setInSettings")}</a> ${value && html`<code>${value}</code>`}</p>`}
     ${(operator ? commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
   `;
 }

@@ -66,14 +66,14 @@ function FindingCard({ finding, busy }) {
   const level = /** @type {keyof typeof LEVELS} */ (finding.level in LEVELS ? finding.level : "note");
   const guide = docLink(finding.guide ?? "");
   const here = placeOf(finding, getDesk().data);
-  const { fix, commands } = here ? withoutShell(finding) : finding;
+  const { fix, commands, value } = here ? withoutShell(finding) : { ...finding, value: "" };
   return html`
     <li class=${`card finding ${level}`}>
       <p class="finding-head">
         <span class="level"><span aria-hidden="true">${SIGNS[level]}</span> ${tr(LEVELS[level])}</span> <b>${finding.what}</b>
       </p>
       ${finding.why && html`<p>${finding.why}</p>`} ${fix && html`<p>${fix}</p>`}
-      ${here && html`<p><a class="to-field" href=${`#${fieldOf(here)}`} onClick=${toField}>${tr("setHere", { field: fieldName(here) })}</a></p>`}
+      ${here && html`<p><a class="to-field" href=${`#${fieldOf(here)}`} onClick=${toField}>${tr("setHere", { field: fieldName(here) })}</a> ${value && html`<code>${value}</code>`}</p>`}
       ${commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
       <p class="finding-foot">
         ${finding.repair &&
