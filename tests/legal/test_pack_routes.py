@@ -40,6 +40,7 @@ def settled(server: SettingsServer, name: str) -> dict[str, Any]:
 
 def test_a_pack_that_is_installed_is_removed(server: SettingsServer, tmp_path: Path) -> None:
     assert pack(server, "just-laws")["state"] == "absent"
+    assert server.client.get("/api/legal/packs").json()["index"] is None
     assert server.client.delete("/api/legal/packs/just-laws").json()["code"] == "legal_packs.not_installed"
     laws = tmp_path / "laws" / "docs"
     laws.mkdir(parents=True)
@@ -48,6 +49,8 @@ def test_a_pack_that_is_installed_is_removed(server: SettingsServer, tmp_path: P
     done = CliRunner().invoke(app, order)
     assert done.exit_code == 0, done.output
     assert pack(server, "just-laws")["installed"]["revision"]
+    held = server.client.get("/api/legal/packs").json()["index"]
+    assert held == {"laws": 1, "articles": 2, "statutes": False}
     answer = server.client.delete("/api/legal/packs/just-laws")
     assert answer.status_code == 200
     assert settled(server, "just-laws")["state"] == "absent"

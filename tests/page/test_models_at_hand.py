@@ -149,8 +149,8 @@ def test_whether_new_conversations_search_is_remembered(chromium: Browser) -> No
         expect(page.switch).to_have_attribute("aria-checked", "false")
         page.page.get_by_role("button", name="新对话").click()
         expect(page.switch).to_have_attribute("aria-checked", "false")
-        page(".welcome").get_by_role("button", name="以后的对话总是联网搜索").click()
-        expect(always).to_be_checked()
+        expect(page.page.get_by_text("以后的对话总是联网搜索")).to_have_count(1)
+        always.check()
         expect(page.switch).to_have_attribute("aria-checked", "true")
         expect(page.switch).to_have_attribute("aria-busy", "false")
         page.switch.click()  # this conversation alone

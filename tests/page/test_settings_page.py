@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog, expect
 
 from qiusuo.kit.files import default_folder
-from qiusuo.testing import ProviderServer
+from qiusuo.testing import Answer, Provider, ProviderServer, Seen
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.tavily import Tavily
 from tests.page.test_access import AXE, violations, with_axe
@@ -23,7 +23,18 @@ pytestmark = with_own_browser(__name__)
 KEY = "planted-key-0123456789"
 OTHER = "planted-other-0123456789"
 ENGINES = f'provider_priority = ["tavily", "brave", "searxng"]\n[engines.tavily]\napi_key = "{KEY}"\n'
+ELSEWHERE = 'model_base_url = "http://127.0.0.1:9/v1"\n'
 HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
+
+
+class NoSearxng(Provider):
+    """Something else that answers at the address."""
+
+    def authorized(self, seen: Seen) -> bool:  # noqa: ARG002 - open to all
+        return True
+
+    def answer(self, seen: Seen) -> Answer:  # noqa: ARG002 - to everything
+        return Answer({"hello": "there"})
 
 
 def written() -> dict[str, object]:
@@ -37,11 +48,23 @@ def engines_in_order(page: SettingsScreen) -> list[str]:
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 def test_a_key_is_written_and_never_read(chromium: Browser, phone: bool) -> None:
     with (
-        SetupWorld(file=f'model = "deepseek:deepseek-chat"\nmodel_api_key = "{KEY}"\n') as world,
+        SetupWorld(file=f'model = "deepseek:deepseek-chat"\nmodel_api_key = "{KEY}"\n{ELSEWHERE}') as world,
         settings_screen(chromium, world, phone=phone) as page,
     ):
         row = page("[data-name=model_api_key]")
         expect(row).to_contain_text("已设置（来自配置文件）")
+        expect(page("#doctor .finding").first).to_be_visible()
+        assert page.page.evaluate("document.scrollingElement.scrollHeight <= innerHeight"), "one part scrolls, not two"
+        # Another provider has neither the address nor the key of the one before.
+        page("[id='set-model_32provider']").select_option("openai")
+        expect(page.field("model_base_url")).to_have_value("")
+        expect(page.field("model_api_key")).to_be_visible()
+        expect(row).to_contain_text("换了服务商，请填写它的密钥")
+        page("[id='set-model_32provider']").select_option("deepseek")
+        page.field("model").fill("deepseek-chat")
+        expect(page.field("model_base_url")).to_have_value("http://127.0.0.1:9/v1")
+        expect(row).to_contain_text("已设置（来自配置文件）")
+        expect(page("#model .save-bar")).to_have_count(0)
         expect(page.field("model_api_key")).to_have_count(0)
         row.get_by_role("button", name="替换").click()
         expect(page.field("model_api_key")).to_be_focused()
@@ -162,16 +185,24 @@ def test_two_browsers_lose_nothing(chromium: Browser) -> None:
     ):
         # Different settings merge.
         one.field("log_queries").click()
+        one.field("retention_days").fill("30")
         one.saved("privacy")
+        expect(one(".toast").first).to_contain_text("在日志中记录搜索内容 在重启后生效")
+        assert written()["retention_days"] == 30
         other.field("searxng_url").fill("http://127.0.0.1:2")
+        expect(other("#searxng .finding")).to_contain_text("127.0.0.1:1 拒绝连接")
         other.saved("searxng")
+        expect(other("#searxng .finding")).to_contain_text("127.0.0.1:2 拒绝连接")
+        expect(other(".findings.old")).to_have_count(0)
+        expect(other("#searxng .finding p:has(a.to-field) code")).to_have_text("http://localhost:8080")
         assert (written()["log_queries"], written()["searxng_url"]) == (True, "http://127.0.0.1:2")
         # The same one: what is typed stays, what the other has saved is told.
         one.field("searxng_url").fill("http://127.0.0.1:3")
         one.save("searxng")
-        fault = one("#searxng .fault")
+        fault = one("[data-name=searxng_url] .fault")
         expect(fault).to_contain_text("另一个浏览器刚刚改过同样的设置")
-        expect(fault).to_contain_text("http://127.0.0.1:2")
+        expect(fault).to_contain_text("地址：http://127.0.0.1:2")
+        expect(one("#searxng .fault")).to_have_count(1)
         expect(one.field("searxng_url")).to_have_value("http://127.0.0.1:3")
         assert written()["searxng_url"] == "http://127.0.0.1:2"
         one.saved("searxng")
@@ -186,6 +217,10 @@ def test_leaving_with_something_unsaved_asks(chromium: Browser) -> None:
             asked.append(dialog.type)
             dialog.dismiss()
 
+        # What the page can set is set in it, not in a shell.
+        expect(page("#searxng a.to-field")).to_have_text("在设置中填写：SearXNG · 地址")
+        page("#doctor a.to-field").filter(has_text="模型").click()
+        expect(page("[id='set-model_32provider']")).to_be_focused()
         page.field("searxng_url").press_sequentially("http://a")
         page.page.once("dialog", stay)
         page.page.get_by_role("link", name="返回对话").click()
@@ -211,7 +246,9 @@ def test_who_does_not_run_the_server_sees_nothing_of_it(chromium: Browser) -> No
         page.page.goto(world.url + "/settings")
         enter("tok-ben-0123456789")
         expect(page("main")).to_contain_text("只有管理这台服务器的人可以更改设置")
-        expect(page("main")).to_contain_text("QIUSUO_TOKENS")
+        expect(page("main")).to_contain_text("name:token:operator")
+        assert "本机" not in page("main").inner_text()
+        assert page("main").inner_text().count("operator") == 1, "it is said once"
         expect(page("#model, #engines, #doctor, form")).to_have_count(0)
         assert str(config_path()) not in page.page.content()
         if AXE.is_file():
@@ -219,12 +256,16 @@ def test_who_does_not_run_the_server_sees_nothing_of_it(chromium: Browser) -> No
         page.page.goto(world.url)
         expect(page(".setup")).to_be_visible()
         expect(page(".setup input, .setup a[href='/settings'], .preferences a[href='/settings']")).to_have_count(0)
+        expect(page(".preferences").get_by_role("link", name="我的用量")).to_have_attribute("href", "/usage")
+        expect(page(".preferences a[href='/board']")).to_have_count(0)
         page.page.evaluate("sessionStorage.clear()")
         page.page.goto(world.url + "/settings")
         enter("tok-anna-0123456789")
         expect(page("#model")).to_be_visible()
+        expect(page(".side").get_by_role("link", name="看板")).to_be_visible()
         page.page.goto(world.url)
         expect(page(".preferences a[href='/settings']")).to_be_visible()
+        expect(page(".preferences").get_by_role("link", name="看板")).to_be_visible()
         assert page.outside == []
         context.close()
 
@@ -236,7 +277,11 @@ def test_hostile_values_are_shown_as_text(chromium: Browser) -> None:
         expect(page("#model summary .state")).to_have_text(HOSTILE)
         page.field("searxng_url").fill(f"http://{HOSTILE}")
         page.save("searxng")
-        expect(page("#searxng .wrong")).to_be_visible()
+        expect(page("#searxng .wrong")).to_contain_text("应以 http:// 或 https:// 开头")
+        page("#searxng").get_by_role("button", name="测试").click()
+        expect(page("#searxng .tried")).to_contain_text("地址：应以 http:// 或 https:// 开头")
+        assert [word for word in ("base_url", "没有保存", "^http") if word in page("#searxng").inner_text()] == []
+        page("#searxng").get_by_role("button", name="放弃更改").click()
         page.page.goto(world.url)
         expect(page(".setup")).to_contain_text(HOSTILE)
         assert page.page.title() != "taken"
@@ -284,7 +329,13 @@ def test_a_test_tells_its_outcome_and_a_further_model_stands_in(
             # Another one beside it, and the second choice among those.
             page("#new-model").fill("spare")
             page("#new-model").press("Enter")
-            page("[id='set-models_46spare_46model_32provider']").select_option("ollama")
+            card = page("details.card").filter(has_text="spare")
+            provider = page("[id='set-models_46spare_46model_32provider']")
+            expect(provider).to_have_value("")
+            expect(card.locator("input, .mark")).to_have_count(0)
+            provider.select_option("ollama")
+            for empty in ("model", "base_url", "context"):
+                expect(page.field(f"models.spare.{empty}")).to_have_value("")
             page.field("models.spare.model").fill("qwen3")
             page.field("second_model").select_option("spare")
             page.saved("model")
@@ -294,7 +345,10 @@ def test_a_test_tells_its_outcome_and_a_further_model_stands_in(
                 "second_model": "spare",
                 "models": {"spare": {"model": "ollama:qwen3"}},
             }
-            page("details.card").filter(has_text="spare").locator("summary").click()
+            # What was saved is tried, so that nobody has to ask in vain to learn it.
+            expect(tests.locator(".tried")).to_contain_text("可以使用")
+            card.locator("summary").click()
+            expect(card.locator("[data-name='models.spare.api_key'] .tried")).to_contain_text("无法连接")
             page.page.get_by_role("button", name="移除 spare").click()
             page.saved("model")
             assert written() == {"model": "openai:gpt-a", "model_api_key": KEY}
@@ -326,9 +380,13 @@ def test_the_doctor_finds_repairs_and_looks_again(chromium: Browser, monkeypatch
 
 
 def test_a_key_that_is_saved_is_used_at_once_in_an_open_chat(chromium: Browser) -> None:
-    with ProviderServer(Tavily()) as tavily:
-        file = f'[engines.tavily]\nbase_url = "{tavily.base_url}"\n'
+    with ProviderServer(Tavily()) as tavily, ProviderServer(NoSearxng()) as other:
+        file = f'searxng_url = "{other.url}"\n[engines.tavily]\nbase_url = "{tavily.base_url}"\n'
         with SetupWorld(file=file) as world, settings_screen(chromium, world) as page:
+            finding = page("#searxng .finding")
+            expect(finding).to_contain_text("不是 SearXNG")
+            expect(finding.locator("a.to-field")).to_be_visible()
+            assert [word for word in ("export", "SEARXNG_URL") if word in finding.inner_text()] == []
             chat = Screen(page.page.context.new_page(), world).open()
             page.page.bring_to_front()
             page(".off-engines > summary").click()

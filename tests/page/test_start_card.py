@@ -51,14 +51,19 @@ def test_a_model_that_runs_here_is_used_with_one_tap(
 ) -> None:
     with ollama:
         monkeypatch.setenv("OLLAMA_HOST", ollama.root)
-        with SetupWorld() as world, screen(chromium, world, phone=phone) as page:
+        with SetupWorld(file='provider_priority = ["tavily"]\n') as world, screen(chromium, world, phone=phone) as page:
             card = page(".setup")
             expect(card).to_contain_text("未配置模型，摘录搜索结果作答")
             expect(card).to_contain_text("Ollama 正在这台机器上运行")
+            expect(card.get_by_label("模型名称")).to_have_count(0)
+            expect(page.switch).to_have_attribute("aria-checked", "true")
             loads = page.requests.count("GET /")
             card.get_by_role("button", name="使用 qwen3:8b").click()
-            expect(page.page.get_by_text("现在使用 qwen3:8b", exact=True)).to_be_visible()
+            expect(page(".welcome .notice")).to_have_text("现在由 qwen3:8b 回答。")
             expect(page(".setup").get_by_text("未配置模型")).to_have_count(0)
+            # Still to be set up: an engine. The switch stands as it stood.
+            expect(page(".setup .there")).to_contain_text("模型：Ollama · qwen3:8b")
+            expect(page.switch).to_have_attribute("aria-checked", "true")
             page.ask("你是谁？")
             expect(page.turn.locator(".answer")).to_have_text("我是本机的模型。")
             assert ollama.requests[-1].body["model"] == "qwen3:8b"
@@ -77,6 +82,8 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
         with SetupWorld(file=file, store=tmp_path / "chat.db") as world, screen(chromium, world) as page:
             expect(page(".setup")).to_contain_text("连不上语言模型")
             expect(page(".setup .there")).not_to_contain_text("模型")
+            expect(page(".setup").get_by_role("link", name="在设置中填写")).to_have_attribute("href", "/settings#model")
+            expect(page(".setup")).not_to_contain_text("QIUSUO_MODEL_BASE_URL")
             box = page("#start-key")
             box.fill(WRONG)
             expect(page(".setup")).to_contain_text("识别为 OpenAI 的密钥")
@@ -88,12 +95,13 @@ def test_a_refused_key_says_why_an_accepted_one_is_used_at_once_and_survives_a_r
             page(".key-box .primary").click()
             expect(page(".key-box select")).to_have_value("gpt-test")
             page(".key-box .primary").click()
-            expect(page.page.get_by_text("现在使用 gpt-test", exact=True)).to_be_visible()
+            expect(page(".welcome .notice")).to_have_text("现在由 gpt-test 回答。")
             page.ask("新模型？")
             expect(page.turn.locator(".answer")).to_have_text("来自新模型。")
             assert written() == {"model": "openai:gpt-test", "model_api_key": RIGHT}
             world.start(world.stop())
             page.page.reload()
+            expect(page("article.turn")).to_have_count(1)
             page.ask("重启以后？")
             expect(page.turn.locator(".answer")).to_have_text("来自新模型。")
             assert [key for key in (RIGHT, WRONG) if key in kept_by(page)] == []

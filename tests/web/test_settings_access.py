@@ -54,7 +54,7 @@ class TestWho:
     def test_others_are_refused(self, server: SettingsServer, method: str, path: str, body: Any) -> None:
         for headers in ({"X-Forwarded-For": "203.0.113.9"}, {"Forwarded": "for=1"}, {"Via": "1.1 proxy"}):
             answer = server.client.request(method, path, json=body, headers=headers)
-            assert (answer.status_code, answer.json()["code"]) == (403, "web.not_operator")
+            assert (answer.status_code, answer.json()["code"]) == (403, "web.not_from_here")
 
     @EVERY_CALL
     def test_where_there_are_tokens_only_an_operators_will_do(

@@ -26,7 +26,7 @@ class Models(Provider):
 
     def answer(self, seen: Seen) -> Answer:
         if seen.path == "/v1/models" and self.lists:
-            return Answer({"data": [{"id": "good"}, {"id": "another"}]})
+            return Answer({"data": [{"id": "good"}, {"id": "another"}, {"id": "nomic-embed-text"}, {"id": "bge-m3"}]})
         if seen.path == "/v1/chat/completions" and seen.json["model"] == "good":
             return Answer({"choices": [{"message": {"content": "1"}}]})
         return Answer({"error": {"message": "The model does not exist", "code": "model_not_found"}}, 404)
@@ -150,6 +150,25 @@ class TestModels:
             assert server.client.post("/api/settings/models", json=listing).json()["outcome"] == "refused"
             assert "authorization" not in other.seen[0].headers
 
+    def test_the_key_of_another_provider_is_not_tried_at_the_stored_address(
+        self, models: ProviderServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with ProviderServer(Models()) as openai:
+            monkeypatch.setenv("OPENAI_BASE_URL", openai.base_url)
+            with settings_server() as it:
+                it.saved({"model": "ollama:good", "model_base_url": models.base_url})
+                assert tried(it, kind="model", name="", model="openai:good", api_key=KEY)["outcome"] == "accepted"
+                assert (len(openai.seen), models.seen) == (1, [])
+                assert tried(it, kind="model", name="", model="ollama:good", api_key=KEY)["outcome"] == "accepted"
+                assert len(models.seen) == 1, "the same provider is tried where it is"
+
+    def test_a_test_is_no_save_and_tells_no_pattern(self, server: SettingsServer) -> None:
+        body = {"kind": "searxng", "base_url": "localhost:8080"}
+        told = server.client.post("/api/settings/test", json=body, headers={"Accept-Language": "zh"}).json()
+        assert told["code"] == "settings.not_tried"
+        assert told["fields"]["base_url"]["code"] == "settings.address_form"
+        assert "应以 http:// 或 https:// 开头" in told["message"]
+
     def test_the_models_are_listed(self, server: SettingsServer, models: ProviderServer) -> None:
         listing = {"provider": "compatible", "base_url": models.base_url, "api_key": KEY}
         told = server.client.post("/api/settings/models", json=listing).json()
@@ -237,6 +256,8 @@ class TestFinding:
             with settings_server() as it:
                 found = it.client.get("/api/settings/found").json()["servers"]
                 mine = next(one for one in found if one["kind"] == "ollama")
+                at_hand = {"kind": "model", "model": "ollama:good", "base_url": f"{mine['base_url']}/v1"}
+                assert it.client.post("/api/settings/test", json=at_hand).json()["code"] == "trial.open"
                 assert mine["models"] == ["another", "good"]
                 told = it.saved(mine["use"]["set"], mine["use"]["unset"])
             assert told["models"][0]["model"] == "ollama:another"

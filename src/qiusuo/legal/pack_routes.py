@@ -8,19 +8,22 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiusuo.errors import InvalidQuery, SearchError
+from qiusuo.errors import ConfigurationError, InvalidQuery, SearchError
 from qiusuo.legal.building.imports import Importer
+from qiusuo.legal.building.install import FILE
 from qiusuo.legal.building.packs.catalogue import FLK, PACKS, Pack, pack_named
 from qiusuo.legal.building.packs.fetching import Fetcher
 from qiusuo.legal.building.packs.flk_sync import NATIONAL, FlkSync, Wanted
 from qiusuo.legal.building.packs.installing import install_pack, installed, pack_folder, remove_pack
 from qiusuo.legal.index.folder import IndexFolder, index_folder
+from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.pack_terminal import FIRST_DAY
 from qiusuo.web.api import LANGUAGE
 from qiusuo.web.backend import Backend
@@ -115,7 +118,7 @@ class PackWork:
             self.last = Work(pack.name, FAILED, Fact("legal_packs.fault", name=pack.name, fault=type(fault).__name__))
 
 
-def pack_router(backend: Backend) -> APIRouter:
+def pack_router(backend: Backend, handle: IndexHandle) -> APIRouter:
     """Return the routes."""
     router = APIRouter(route_class=operators_route(backend), prefix="/api/legal/packs", tags=["legal"])
     work = PackWork(index_folder(backend.settings.legal_dir))
@@ -123,7 +126,8 @@ def pack_router(backend: Backend) -> APIRouter:
     async def told(request: Request) -> Response:
         language = reader_language(request.scope)
         packs = await asyncio.to_thread(lambda: [_shape(pack, work, language) for pack in PACKS.values()])
-        return json_answer({"packs": packs}, language=language)
+        held = await asyncio.to_thread(_held, handle)
+        return json_answer({"packs": packs, "index": held}, language=language)
 
     @router.get("", openapi_extra=LANGUAGE)
     async def packs(request: Request) -> Response:
@@ -146,6 +150,17 @@ def pack_router(backend: Backend) -> APIRouter:
         return await told(request)
 
     return router
+
+
+def _held(handle: IndexHandle) -> dict[str, Any] | None:
+    """Return how much the index has, and whether the statutes that come with Qiusuo are among it; None without one."""
+    try:
+        index = handle.get()
+    except ConfigurationError:
+        return None
+    stats = index.store.stats(index.generation)
+    statutes = any(Path(source.path).name == FILE and source.done for source in stats.sources)
+    return {"laws": stats.laws, "articles": stats.articles, "statutes": statutes}
 
 
 def _pack(request: Request) -> Pack:

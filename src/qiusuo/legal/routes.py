@@ -20,6 +20,7 @@ from qiusuo.legal.answers.cards import law_card
 from qiusuo.legal.answers.comparing import Comparison, compare
 from qiusuo.legal.answers.regulations import MAX_QUERY_CHARS, RegulationSearch
 from qiusuo.legal.answers.results import LegalAnswer
+from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters
 from qiusuo.legal.models import IndexStats
 from qiusuo.legal.pack_routes import pack_router
@@ -194,14 +195,16 @@ class DiffAnswer(CamelModel):
 
 def routers(backend: Backend) -> tuple[APIRouter, ...]:
     """Return the endpoints, where the extra that they need is installed."""
-    return (pack_router(backend), legal_router(backend)) if find_spec("tantivy") is not None else ()
+    if find_spec("tantivy") is None:
+        return ()
+    handle = legal_handle(backend.settings.legal_dir or "")
+    return pack_router(backend, handle), legal_router(backend, handle)
 
 
-def legal_router(backend: Backend) -> APIRouter:
+def legal_router(backend: Backend, handle: IndexHandle) -> APIRouter:
     """Return the routes."""
     router = APIRouter(route_class=LeanRoute, prefix="/api/legal", tags=["legal"])
-    settings = backend.settings
-    legal = LegalSearch(legal_handle(settings.legal_dir or ""), backend.service, masked=settings.legal_masking)
+    legal = LegalSearch(handle, backend.service, masked=backend.settings.legal_masking)
 
     @router.post("/regulations", response_model=RegulationsAnswer, responses=error_responses(*SEARCH_ERRORS))
     async def regulations(request: Request, body: RegulationBody) -> Response:

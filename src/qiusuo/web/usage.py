@@ -148,7 +148,8 @@ class UsageRoutes:
 
     async def _all(self, request: Request) -> dict[str, Any]:
         if not self.backend.is_run_by(request.scope):
-            raise Refusal(HTTPStatus.FORBIDDEN, Fact("usage.for_operators"))
+            code = "usage.for_operators" if self.backend.tokens else "usage.from_here_only"
+            raise Refusal(HTTPStatus.FORBIDDEN, Fact(code))
         return await self._report(request, None)
 
     async def _report(self, request: Request, owner: str | None) -> dict[str, Any]:

@@ -242,6 +242,15 @@ def _check_file(path: Path, model: str) -> None:
         raise ModelNotConfigured(Fact("llm.no_gguf", path=str(path)), engine=model)
 
 
+def provider_of(full: str, *, compatible: bool) -> str:
+    """Return whose a model is, as the settings write it; blank where nobody knows. ``compatible``: with an address."""
+    try:
+        provider, _ = _split(full, compatible=compatible)
+    except ModelNotConfigured:
+        return ""
+    return VENDORS[provider].name if provider in VENDORS else provider
+
+
 def _split(full: str, *, compatible: bool) -> tuple[str, str]:
     provider, colon, name = full.partition(":")
     provider = provider.strip().lower()

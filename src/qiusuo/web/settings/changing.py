@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -39,9 +39,11 @@ class Change(BaseModel):
 class FieldsWrong(Refusal):
     """Some of the settings cannot be taken; nothing was written."""
 
+    code: ClassVar = "settings.refused"
+
     def __init__(self, wrong: Mapping[str, Fact], status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> None:
         problems = [Fact("settings.problem", name=name, problem=fact) for name, fact in wrong.items()]
-        fact = Fact("settings.refused", problems=problems)
+        fact = Fact(self.code, problems=problems)
         if status is HTTPStatus.CONFLICT:
             fact = Fact("settings.changed_meanwhile", names=list(wrong))
         super().__init__(status, fact)
@@ -51,6 +53,12 @@ class FieldsWrong(Refusal):
         """Return the refusal with what is wrong with each name."""
         fields = {name: {**fact.to_dict(), "message": fact.text(language)} for name, fact in self._wrong.items()}
         return {**super().to_dict(language), "fields": fields}
+
+
+class NotTried(FieldsWrong):
+    """What was given cannot be tried; nothing was sent."""
+
+    code: ClassVar = "settings.not_tried"
 
 
 async def change_settings(backend: Backend, change: Change) -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,7 +21,17 @@ from qiusuo.web.settings.keys import with_model
 LOOK_SECONDS: Final = 0.9
 MOST_MODELS: Final = 200
 OURS: Final = "qiusuo"
-_NO_CHAT: Final = ("embed", "bge-", "rerank", "whisper")
+# Names of models that embed, rank, listen, speak or draw; nobody can talk with them.
+_NO_CHAT: Final = re.compile(
+    r"embed|rerank|whisper|moderation|transcribe|dall-e|stable-diffusion"
+    r"|(?<![a-z])(?:bge|gte|e5|minilm|tts|asr|clip|paraphrase)(?![a-z])",
+    re.IGNORECASE,
+)
+
+
+def can_chat(name: str) -> bool:
+    """Tell whether a model of that name may be one to talk with; many lists hold others too."""
+    return _NO_CHAT.search(name) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +83,9 @@ async def _look(place: Place, http: HttpClient) -> dict[str, Any] | None:
     except (TimeoutError, SearchError):
         return None
     names = listed(heard.data) if heard.reply is not None else None
+    names = sorted({name for name in names or () if can_chat(name)})[:MOST_MODELS]
     if not names or _is_ours(heard.data):
         return None
-    names = sorted(dict.fromkeys(names))[:MOST_MODELS]
-    talks = next((name for name in names if not any(word in name.lower() for word in _NO_CHAT)), names[0])
     vendor = VENDORS[place.kind]
     return {
         "kind": place.kind,
@@ -83,7 +93,7 @@ async def _look(place: Place, http: HttpClient) -> dict[str, Any] | None:
         "base_url": place.base_url,
         "models": names,
         "use": {
-            "set": {"model": f"{vendor.name}:{talks}", "model_base_url": f"{place.base_url}/v1"},
+            "set": {"model": f"{vendor.name}:{names[0]}", "model_base_url": f"{place.base_url}/v1"},
             "unset": ["model_api_key"],
         },
     }

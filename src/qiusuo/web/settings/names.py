@@ -91,6 +91,9 @@ class Name:
         value = _plain(value)
         if self.is_key and not (isinstance(value, str) and _KEY.fullmatch(value)):
             raise Wrong(Fact("settings.key_form"))
+        # Before its pattern, which would tell a reader nothing.
+        if self.keys[-1] in _ADDRESSES and isinstance(value, str) and (problem := address_problem(value)) is not None:
+            raise Wrong(problem)
         kind: Any = self.field.annotation
         if self.field.metadata:
             kind = Annotated.__class_getitem__((kind, *self.field.metadata))  # type: ignore[attr-defined]
@@ -99,8 +102,6 @@ class Name:
             adapter.validate_json(orjson.dumps(value), strict=True)
         except ValidationError as error:
             raise Wrong(problem_of(error.errors(include_input=False)[0])) from None
-        if self.keys[-1] in _ADDRESSES and (problem := address_problem(value)) is not None:
-            raise Wrong(problem)
         return value
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, ready
+from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, provider_of, ready
 from qiusuo.config import Settings
 from qiusuo.doctor.model import (
     ask_for_models,
@@ -34,7 +34,8 @@ from qiusuo.http.addresses import kind_of
 from qiusuo.http.guarded import REFUSED_KINDS, GuardedClient
 from qiusuo.models import Query
 from qiusuo.roster import options_of
-from qiusuo.web.settings.changing import FieldsWrong
+from qiusuo.web.settings.changing import NotTried
+from qiusuo.web.settings.found import can_chat
 from qiusuo.web.settings.keys import Use, engine_use, model_settings, model_use, with_model
 from qiusuo.web.settings.names import Wrong, read_name
 from qiusuo.web.settings.outcomes import Tried, is_missing, tried_from, tried_from_status
@@ -79,7 +80,7 @@ async def try_out(settings: Settings, trial: Trial) -> Tried:
     """Try a model or an engine.
 
     Raises:
-        FieldsWrong: what was given cannot be tried; nothing was sent.
+        NotTried: what was given cannot be tried; nothing was sent.
     """
     if trial.kind == "model":
         return await _try_model(_model_to_try(settings, trial))
@@ -90,7 +91,7 @@ async def list_models(settings: Settings, listing: Listing) -> Tried:
     """Ask a provider for its models.
 
     Raises:
-        FieldsWrong: what was given cannot be asked.
+        NotTried: what was given cannot be asked.
     """
     model = f"{_checked('provider', 'model', listing.provider)}:*"
     base_url = _checked("base_url", "model_base_url", listing.base_url)
@@ -103,7 +104,7 @@ async def list_models(settings: Settings, listing: Listing) -> Tried:
             return await _list(candidate)
     candidate = with_model(settings, model, base_url, None)
     if not _may_use(model_use(candidate), None):
-        raise FieldsWrong({"api_key": Fact("settings.key_again", name="api_key")})
+        raise NotTried({"api_key": Fact("settings.key_again", name="api_key")})
     return await _list(candidate)
 
 
@@ -112,16 +113,18 @@ def _model_to_try(settings: Settings, trial: Trial) -> Settings:
     stored = model_settings(settings, trial.name or "")
     model = _checked("model", "model", trial.model) or (stored.model if stored else None)
     if model is None:
-        raise FieldsWrong({"model": Fact("value.missing")})
-    same_place = "base_url" not in trial.model_fields_set
+        raise NotTried({"model": Fact("value.missing")})
     base_url = _checked("base_url", "model_base_url", trial.base_url)
-    if same_place and stored is not None:
-        base_url = stored.model_base_url
+    same_place = "base_url" not in trial.model_fields_set
+    # The stored address is that of its provider: a key of another one is nothing for it.
+    if same_place and stored is not None and stored.model_base_url:
+        before, after = (provider_of(each, compatible=True) for each in (stored.model or "", model))
+        base_url = stored.model_base_url if before == after else None
     if trial.api_key is not None:
         return with_model(settings, model, base_url, _key(trial))
     candidate = with_model(settings, model, base_url, stored.model_api_key if stored else None)
     if not _may_use(model_use(candidate), model_use(stored)):
-        raise FieldsWrong({"api_key": Fact("settings.key_again", name="api_key")})
+        raise NotTried({"api_key": Fact("settings.key_again", name="api_key")})
     return candidate
 
 
@@ -137,7 +140,7 @@ def _checked(field: str, setting: str, value: str | None) -> str | None:
     try:
         text: str = read_name(setting).checked(value)
     except Wrong as problem:
-        raise FieldsWrong({field: problem.fact}) from None
+        raise NotTried({field: problem.fact}) from None
     return text
 
 
@@ -192,8 +195,13 @@ async def _heard_list(choice: ModelChoice, http: HttpClient) -> Tried:
     names = listed(heard.data)
     if heard.status != _OK or names is None:
         return Tried("wrong_service", Fact("trial.wrong_service", **values, status=heard.status))
-    known = tuple(sorted(dict.fromkeys(name[:_LONGEST_NAME] for name in names))[:MOST_MODELS])
-    return Tried("accepted", Fact("trial.accepted", **values), names=known)
+    known = tuple(sorted(dict.fromkeys(name[:_LONGEST_NAME] for name in names if can_chat(name)))[:MOST_MODELS])
+    return Tried("accepted", Fact(_welcome(choice), **values), names=known)
+
+
+def _welcome(choice: ModelChoice) -> str:
+    """Return what is said of a service that answers: without a key none was accepted."""
+    return "trial.accepted" if choice.key else "trial.open"
 
 
 async def _judged_model(choice: ModelChoice, http: HttpClient) -> Tried:
@@ -209,7 +217,7 @@ async def _judged_model(choice: ModelChoice, http: HttpClient) -> Tried:
     if names is None:
         return Tried("wrong_service", Fact("trial.wrong_service", **values, status=heard.status))
     if is_there(choice.name, names):
-        return Tried("accepted", Fact("trial.accepted", **values), names=tuple(names))
+        return Tried("accepted", Fact(_welcome(choice), **values), names=tuple(names))
     near = choice.vendor is not None and not choice.vendor.needs_key
     if near or choice.package != "langchain-openai":
         return _no_such_model(choice, names)
@@ -220,7 +228,7 @@ async def _judged_model(choice: ModelChoice, http: HttpClient) -> Tried:
 
 def _no_such_model(choice: ModelChoice, names: list[str]) -> Tried:
     values = {"label": choice.label, "address": shown(choice.base_url), "name": choice.name}
-    missing = Fact("trial.no_such_model", **values, known=some_of(names))
+    missing = Fact("trial.no_such_model", **values, known=some_of([each for each in names if can_chat(each)]))
     return Tried("no_such_model", missing, commands=pull_commands(choice), names=tuple(names))
 
 
@@ -234,7 +242,7 @@ async def _one_token(choice: ModelChoice, http: HttpClient) -> Tried:
         return told
     answered = isinstance(heard.data, dict)
     if heard.status == _OK and answered and "choices" in heard.data:
-        return Tried("accepted", Fact("trial.accepted", **values))
+        return Tried("accepted", Fact(_welcome(choice), **values))
     if is_missing(heard) and answered and "model" in str(heard.data.get("error", "")).lower():
         return _no_such_model(choice, [])
     return Tried("wrong_service", Fact("trial.wrong_service", **values, status=heard.status))
@@ -261,7 +269,7 @@ async def _try_engine(settings: Settings, trial: Trial) -> Tried:
     name = SEARXNG if trial.kind == SEARXNG else (trial.name or "")
     kind = discover_engines().get(name)
     if kind is None:
-        raise FieldsWrong({"name": Fact("settings.unknown_name", name=name[:60])})
+        raise NotTried({"name": Fact("settings.unknown_name", name=name[:60])})
     options = _options_to_try(settings, kind, trial)
     inside = await leads_inside(options.base_url) if options.base_url else None
     if inside is not None:
@@ -290,7 +298,7 @@ def _options_to_try(settings: Settings, kind: type[SearchEngine], trial: Trial) 
     elsewhere = base_url is not None and (before is None or base_url.rstrip("/") != before.address)
     key = _key(trial)
     if elsewhere and before is not None and key is None and kind.key_env:
-        raise FieldsWrong({"api_key": Fact("settings.key_again", name="api_key")})
+        raise NotTried({"api_key": Fact("settings.key_again", name="api_key")})
     return replace(
         options,
         api_key=key.get_secret_value() if key else options.api_key,

@@ -71,9 +71,14 @@ export function lookAgain() {
 export async function loadStatus() {
   const config = call("GET", "/api/chat/config").then((fresh) => {
     change({ config: fresh });
-    if (!getState().current && !changes) change({ settings: fresh.settings });
+    if (!getState().current && !changes) change({ settings: asWished(fresh.settings) });
   });
   await Promise.allSettled([config, loadHealth()]);
+}
+
+/** Leave the settings of an empty conversation as they stand, whatever new ones begin with from now on. */
+export function keepSettings() {
+  if (!getState().saving) changes++;
 }
 
 /** Look again at what may have changed elsewhere. */

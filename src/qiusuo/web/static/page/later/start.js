@@ -6,9 +6,10 @@ import { Command } from "../parts/copy.js";
 import { IconButton } from "../parts/icons.js";
 import { docLink } from "../parts/notice.js";
 import { hasNoModel, isSerious } from "../parts/welcome.js";
-import { focusQuestion, loadStatus } from "../sessions.js";
 import { ROOT, announce } from "../browser.js";
-import { putAway, toast } from "../store.js";
+import { placeOf, withoutShell } from "../places.js";
+import { focusQuestion, keepSettings, loadStatus } from "../sessions.js";
+import { change, putAway, toast } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
 import { KeyBox } from "./keybox.js";
 import { reasonOf } from "./reasons.js";
@@ -42,7 +43,10 @@ export function StartCard({ findings, config }) {
   const use = async (set, what, unset = []) => {
     if (!data) return;
     setData(await patched(data, set, unset));
-    toast(tr("nowUsed", { what }));
+    keepSettings(); // with a model new conversations begin without search; this one was seen with it
+    // The card may go with what it has brought about, so it is said where the card stood.
+    if (set.model) change({ note: () => tr("nowAnswers", { model: what }) });
+    else toast(tr("nowUsed", { what }));
     announce(null);
     await loadStatus();
     focusQuestion();
@@ -73,8 +77,7 @@ export function StartCard({ findings, config }) {
           (finding) => html`
             <li key=${finding.code}>
               <b>${finding.what}</b>
-              <p>${finding.fix || finding.why}</p>
-              ${(operator ? finding.commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
+              <${ToDo} finding=${finding} data=${data} operator=${operator} />
               ${docLink(finding.guide) && html`<a href=${docLink(finding.guide)} target="_blank">${t("readDocs")}</a>`}
             </li>
           `,
@@ -87,6 +90,18 @@ export function StartCard({ findings, config }) {
         ? html`<p class="start-foot"><a href=${`${ROOT}/settings`}>${tr("allSettings")}</a></p>`
         : html`<p class="start-foot">${tr("askOperator")}</p>`}
     </section>
+  `;
+}
+
+/** @param {{finding: Finding, data: SettingsData | null, operator: boolean}} props */
+function ToDo({ finding, data, operator }) {
+  const here = operator && placeOf(finding, data);
+  const { fix, commands, value } = here ? withoutShell(finding) : { ...finding, value: "" };
+  const part = here === "searxng_url" ? "searxng" : "model";
+  return html`
+    <p>${fix || finding.why}</p>
+    ${here && html`<p><a href=${`/settings#${part}`}>${tr("setInSettings")}</a> ${value && html`<code>${value}</code>`}</p>`}
+    ${(operator ? commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
   `;
 }
 

@@ -66,6 +66,7 @@ function Preferences() {
       <span></span>
       ${operator && html`<a class="quiet" href=${`${ROOT}/settings`}><${Icon} name="gear" />${t("serverSettings")}</a>`}
       <a class="quiet" href=${`${ROOT}/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
+      <p class="hint"><a href=${`${ROOT}/usage`}>${t("myUsage")}</a>${operator && html`<a href=${`${ROOT}/board`}>${t("board")}</a>`}</p>
     </footer>
   `;
 }

@@ -4,7 +4,6 @@ import { getLanguage, t } from "../i18n.js";
 import { NO_CHAT, changeSettings } from "../sessions.js";
 import { getState, useStore } from "../store.js";
 import { send } from "../turns.js";
-import { searchAlways } from "../wishes.js";
 import { useEffect, useState } from "../vendor.js";
 import { Command } from "./copy.js";
 
@@ -40,10 +39,7 @@ export function Welcome() {
       ${settings.switch === "off" && config.search.available
         ? html`<p>
             ${t("welcomeSearchOff")}${" "}
-            <button type="button" class="inline" onClick=${turnSearchOn}>
-              ${t("turnOn")}
-            </button>${" "}
-            <button type="button" class="inline" onClick=${always}>${t("searchAlways")}</button>
+            <button type="button" class="inline" onClick=${turnSearchOn}>${t("turnOn")}</button>
           </p>`
         : html`<p>${t("welcomeAbout")}</p>`}
       ${first && setup} ${examples.length > 0 &&
@@ -58,11 +54,6 @@ export function Welcome() {
       ${!first && setup}
     </div>
   `;
-}
-
-function always() {
-  searchAlways(true);
-  return turnSearchOn();
 }
 
 function turnSearchOn() {

@@ -9,8 +9,9 @@ import { TokenDialog } from "../parts/token.js";
 import { change, useStore } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
 import { getDesk, load, onDesk } from "./desk.js";
-import { DoctorSheet, lookAgain } from "./doctor.js";
+import { DoctorSheet } from "./doctor.js";
 import { EnginesSheet } from "./engines.js";
+import { lookAgain } from "./look.js";
 import { ModelSheet } from "./model.js";
 import { LookSheet, PeopleSheet, PrivacySheet, SearxngSheet } from "./others.js";
 import { PacksSheet } from "./packs.js";
@@ -83,6 +84,7 @@ function Side({ whole, packs }) {
       `}
       <ul class="elsewhere">
         ${whole && html`<li><a href=${`${ROOT}/board`}>${tr("board")}</a></li>`}
+        <li><a href=${`${ROOT}/usage`}>${tr("usage")}</a></li>
         <li><a href=${`${ROOT}/docs?lang=${getLanguage()}`} target="_blank">${tr("docs")}</a></li>
       </ul>
     </nav>
@@ -100,8 +102,7 @@ function Content({ desk }) {
     return html`
       <section class="sheet" role="alert">
         <h2>${tr("notOperator")}</h2>
-        <p>${tr("notOperatorAbout")}</p>
-        <p class="about">${refused.message} ${refused.fix}</p>
+        <p>${refused.fix}</p>
       </section>
     `;
   }

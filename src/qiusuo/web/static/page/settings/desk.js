@@ -2,6 +2,7 @@
 import { ApiError, call, refusedWith } from "../api.js";
 import { announce } from "../browser.js";
 import { say, toast } from "../store.js";
+import { labelOf, parted, withLabels } from "./labels.js";
 import { tr } from "./tr.js";
 
 /** @import { Secret, SettingsData } from "./types.js" */
@@ -29,6 +30,7 @@ const NUMBERS = /(^|[._])(context|monthly_quota|requests_per_second|retention_da
  * @property {Partial<Record<Part, string>>} faults what it said of a part as a whole
  * @property {Partial<Record<Part, string[]>>} clashes what somebody else has saved meanwhile
  * @property {Part | null} saving
+ * @property {{count: number, names: string[]}} saved how often something was saved, and what at last
  * @property {boolean} packs there are packs of laws
  */
 
@@ -43,6 +45,7 @@ let desk = {
   faults: {},
   clashes: {},
   saving: null,
+  saved: { count: 0, names: [] },
   packs: false,
 };
 
@@ -78,7 +81,8 @@ export async function load() {
 /** @param {unknown} error @returns {string} */
 export function messageOf(error) {
   if (error instanceof ApiError) {
-    return error.status === 0 ? tr("unreachable") : [error.message, error.fix].filter(Boolean).join(" ");
+    if (error.status === 0) return tr("unreachable");
+    return withLabels(error.fields, desk.data) || [error.message, error.fix].filter(Boolean).join(" ");
   }
   return error instanceof Error ? error.message : String(error);
 }
@@ -94,7 +98,8 @@ export function savedValue(data, name) {
   const [group, one, leaf] = parted(name);
   if (group === "models") {
     const entry = data.models.find((model) => model.name === one);
-    if (!entry || !leaf) return Boolean(entry);
+    if (!leaf) return Boolean(entry);
+    if (!entry) return null; // it is not saved yet
     return leaf === "api_key" ? entry.key.set : /** @type {any} */ (entry)[leaf];
   }
   if (group === "engines") {
@@ -107,13 +112,6 @@ export function savedValue(data, name) {
   if (name === "provider_priority") return data.order.value;
   const field = data.fields[name];
   return field?.secret ? field.set : field?.value;
-}
-
-/** @param {string} name @returns {string[]} group, name and setting: names of models may hold dots */
-function parted(name) {
-  const found = /^(models|engines)\.(.+)\.(model|base_url|api_key|context|monthly_quota|requests_per_second)$/.exec(name);
-  if (found) return found.slice(1);
-  return name.startsWith("models.") ? ["models", name.slice("models.".length), ""] : ["", name, ""];
 }
 
 /** @param {string} name @returns {any} as typed, else as saved; blank where it is unset */
@@ -225,8 +223,10 @@ function saved(fresh, drafts) {
     drafts: without(desk.drafts, done),
     errors: without(desk.errors, done),
     added: desk.added.filter((name) => !known.has(name)),
+    saved: { count: desk.saved.count + 1, names: Object.keys(drafts) },
   });
-  const later = fresh.restart?.length ? tr("savedRestart", { names: fresh.restart.join(", ") }) : tr("saved");
+  const names = (fresh.restart ?? []).map((name) => labelOf(name, fresh)).join(tr("comma"));
+  const later = names ? tr("savedRestart", { names }) : tr("saved");
   toast(later);
   announce(null); // the chat page in another tab
 }
@@ -237,8 +237,9 @@ async function notSaved(part, before, names, error) {
     const fields = error instanceof ApiError ? error.fields : {};
     const errors = Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, one.message]));
     const elsewhere = Object.keys(errors).some((name) => !names.includes(name)) || !Object.keys(errors).length;
-    put({ errors: { ...desk.errors, ...errors }, faults: { ...desk.faults, [part]: elsewhere ? messageOf(error) : "" } });
-    say(Object.values(errors)[0] ?? messageOf(error));
+    const fault = elsewhere ? [tr("notSaved"), messageOf(error)].join(tr("colon")) : "";
+    put({ errors: { ...desk.errors, ...errors }, faults: { ...desk.faults, [part]: fault } });
+    say(withLabels(fields, desk.data) || messageOf(error));
     return;
   }
   await load();

@@ -1,12 +1,13 @@
 /** The doctor in the page: what is found, why, what to do, and where it can be done from here. */
-import { call } from "../api.js";
-import { announce } from "../browser.js";
 import { html } from "../html.js";
 import { Command } from "../parts/copy.js";
 import { docLink } from "../parts/notice.js";
-import { say } from "../store.js";
-import { useEffect, useState } from "../vendor.js";
-import { load, messageOf, onDesk } from "./desk.js";
+import { placeOf, withoutShell } from "../places.js";
+import { useEffect } from "../vendor.js";
+import { getDesk } from "./desk.js";
+import { idOf } from "./fields.js";
+import { labelOf } from "./labels.js";
+import { getLook, lookAgain, repair, useLook } from "./look.js";
 import { Sheet } from "./sheet.js";
 import { tr } from "./tr.js";
 
@@ -14,65 +15,11 @@ import { tr } from "./tr.js";
 
 const LEVELS = /** @type {const} */ ({ ok: "levelOk", note: "levelNote", warning: "levelWarning", problem: "levelProblem" });
 const SIGNS = { ok: "✓", note: "i", warning: "!", problem: "✕" };
-const GRAVITY = ["problem", "warning", "note", "ok"];
-
-/** One look for all parts of the page that show something of it. @type {{found: Found[] | null, busy: string, failed: string}} */
-let look = { found: null, busy: "", failed: "" };
-/** @type {Set<() => void>} */
-const listeners = new Set();
-
-/** @param {Partial<typeof look>} changes */
-function seen(changes) {
-  look = { ...look, ...changes };
-  for (const listener of [...listeners]) listener();
-}
-
-/** @param {() => Promise<any>} ask @param {string} busy what is under way */
-async function examine(ask, busy) {
-  if (look.busy) return;
-  seen({ busy, failed: "" });
-  try {
-    const { findings } = await ask();
-    const order = [...findings].sort((one, other) => GRAVITY.indexOf(one.level) - GRAVITY.indexOf(other.level));
-    seen({ found: order, busy: "" });
-    say(tr("doctorDone", { count: order.filter((one) => one.level === "problem" || one.level === "warning").length }));
-  } catch (error) {
-    seen({ busy: "", failed: messageOf(error) });
-  }
-}
-
-/** Look at everything. */
-export function lookAgain() {
-  return examine(() => call("GET", "/api/doctor"), "look");
-}
-
-/** @param {string} code @param {Element | null} place where it was asked for */
-async function repair(code, place) {
-  await examine(() => call("POST", "/api/doctor/repair", { code }), code);
-  announce(null);
-  await load();
-  // The button may have gone with what it has mended.
-  if (document.activeElement === document.body && place instanceof HTMLElement) place.focus();
-}
-
-function useLook() {
-  const [, redraw] = useState(0);
-  useEffect(() => {
-    const draw = () => redraw((count) => count + 1);
-    listeners.add(draw);
-    const end = onDesk(draw);
-    return () => {
-      listeners.delete(draw);
-      end();
-    };
-  }, []);
-  return look;
-}
 
 export function DoctorSheet() {
-  const { found, busy, failed } = useLook();
+  const { found, busy, failed, old } = useLook();
   useEffect(() => {
-    if (!look.found) void lookAgain();
+    if (!getLook().found) void lookAgain();
   }, []);
   const grave = found?.filter((one) => one.level !== "ok") ?? [];
   const fine = found?.filter((one) => one.level === "ok") ?? [];
@@ -85,7 +32,7 @@ export function DoctorSheet() {
       </p>
       ${failed && html`<p class="fault" role="alert">${failed}</p>`}
       ${found && !grave.length && html`<p class="good">${tr("allWell")}</p>`}
-      <${Findings} findings=${grave} busy=${busy} />
+      <${Findings} findings=${grave} busy=${busy} old=${old} />
       ${fine.length > 0 &&
       html`<details class="fine">
         <summary>${tr("whatWorks", { count: fine.length })}</summary>
@@ -99,15 +46,16 @@ export function DoctorSheet() {
 
 /** What the doctor has found of one thing. @param {{check: string}} props */
 export function FindingsOf({ check }) {
-  const { found, busy } = useLook();
+  const { found, busy, old } = useLook();
   const mine = (found ?? []).filter((one) => one.check === check && one.level !== "ok");
-  return html`<${Findings} findings=${mine} busy=${busy} />`;
+  return html`<${Findings} findings=${mine} busy=${busy} old=${old} />`;
 }
 
-/** @param {{findings: Found[], busy: string}} props */
-function Findings({ findings, busy }) {
+/** @param {{findings: Found[], busy: string, old: boolean}} props `old`: something was saved since */
+function Findings({ findings, busy, old }) {
   return html`
-    <ul class="findings">
+    ${old && findings.length > 0 && html`<p class="about">${tr("oldFindings")}</p>`}
+    <ul class=${old ? "findings old" : "findings"}>
       ${findings.map((one) => html`<${FindingCard} key=${one.code + one.what} finding=${one} busy=${busy} />`)}
     </ul>
   `;
@@ -117,13 +65,16 @@ function Findings({ findings, busy }) {
 function FindingCard({ finding, busy }) {
   const level = /** @type {keyof typeof LEVELS} */ (finding.level in LEVELS ? finding.level : "note");
   const guide = docLink(finding.guide ?? "");
+  const here = placeOf(finding, getDesk().data);
+  const { fix, commands, value } = here ? withoutShell(finding) : { ...finding, value: "" };
   return html`
     <li class=${`card finding ${level}`}>
       <p class="finding-head">
         <span class="level"><span aria-hidden="true">${SIGNS[level]}</span> ${tr(LEVELS[level])}</span> <b>${finding.what}</b>
       </p>
-      ${finding.why && html`<p>${finding.why}</p>`} ${finding.fix && html`<p>${finding.fix}</p>`}
-      ${finding.commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
+      ${finding.why && html`<p>${finding.why}</p>`} ${fix && html`<p>${fix}</p>`}
+      ${here && html`<p><a class="to-field" href=${`#${fieldOf(here)}`} onClick=${toField}>${tr("setHere", { field: fieldName(here) })}</a> ${value && html`<code>${value}</code>`}</p>`}
+      ${commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
       <p class="finding-foot">
         ${finding.repair &&
         html`<button type="button" class="primary" disabled=${busy !== ""} onClick=${(/** @type {{currentTarget: Element}} */ event) => void repair(finding.code, event.currentTarget.closest("section"))}>
@@ -133,4 +84,23 @@ function FindingCard({ finding, busy }) {
       </p>
     </li>
   `;
+}
+
+/** @param {string} name @returns {string} where its field stands; that of a model only where there is one */
+function fieldOf(name) {
+  return document.getElementById(idOf(name)) ? idOf(name) : idOf("model provider");
+}
+
+/** @param {string} name @returns {string} */
+function fieldName(name) {
+  const part = name === "searxng_url" ? "SearXNG" : tr("model");
+  return `${part} · ${labelOf(name, getDesk().data)}`;
+}
+
+/** @param {{preventDefault: () => void, currentTarget: HTMLAnchorElement}} event */
+function toField(event) {
+  event.preventDefault();
+  const field = document.getElementById(event.currentTarget.hash.slice(1));
+  field?.scrollIntoView({ block: "center" });
+  field?.focus({ preventScroll: true });
 }

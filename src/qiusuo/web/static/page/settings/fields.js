@@ -1,7 +1,8 @@
 /** Single settings: a label, a field, where the value comes from, and what is wrong with it. */
 import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor.js";
-import { REMOVED, edit, editSecret, getDesk, isChanged, valueOf } from "./desk.js";
+import { REMOVED, edit, editSecret, getDesk, isChanged, savedValue, valueOf } from "./desk.js";
+import { labelOf } from "./labels.js";
 import { tr } from "./tr.js";
 
 /** @import { Origin, Secret } from "./types.js" */
@@ -49,9 +50,29 @@ export function Row({ name, label, about, where, children, labelled = true }) {
         : html`<span class="name" id=${`${idOf(name)}-name`}>${label}${changed}</span>`}
       <div class="control">${children}</div>
       ${wrong && html`<p class="wrong" id=${`${idOf(name)}-wrong`}>${wrong}</p>`}
+      <${Clash} name=${name} />
       ${(note || later) && html`<p class="about" id=${`${idOf(name)}-about`}>${note} ${later}</p>`}
     </div>
   `;
+}
+
+/** Somebody else was faster: what they have saved, while what was typed here stays. @param {{name: string}} props */
+export function Clash({ name }) {
+  const { clashes, data } = getDesk();
+  if (!data || !Object.values(clashes).some((names) => names.includes(name))) return null;
+  return html`
+    <div class="fault" role="alert" tabindex="-1">
+      <p>${tr("clash")} <b>${labelOf(name, data)}${tr("colon")}${told(savedValue(data, name))}</b></p>
+      <p>${tr("clashAbout")}</p>
+    </div>
+  `;
+}
+
+/** @param {any} value @returns {string} */
+function told(value) {
+  if (value === true) return tr("isSet");
+  if (value === false || value === null || value === undefined || value === "") return tr("isNotSet");
+  return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
 /**
@@ -106,16 +127,17 @@ export function ChoiceRow({ name, label, about, where, options, read = String, w
 /**
  * A key can be written, never read.
  *
- * @param {{name: string, label: string, secret: Secret, about?: any, children?: any}} props
+ * @param {{name: string, label: string, secret: Secret, about?: any, wanted?: boolean, children?: any}} props
+ *   `wanted`: the stored one goes, and another is asked for
  */
-export function SecretRow({ name, label, secret, about, children }) {
+export function SecretRow({ name, label, secret, about, wanted = false, children }) {
   const [replacing, setReplacing] = useState(false);
   /** @type {{current: HTMLInputElement | null}} */
   const input = useRef(null);
   const { drafts, errors } = getDesk();
   const draft = drafts[name];
   const fixed = secret.source === "environment";
-  const removed = draft === REMOVED;
+  const removed = draft === REMOVED && !wanted;
   const open = !fixed && !removed && (!secret.set || replacing || draft !== undefined || Boolean(errors[name]));
   useEffect(() => {
     if (replacing) input.current?.focus();
@@ -141,10 +163,10 @@ export function SecretRow({ name, label, secret, about, children }) {
             autocomplete="off"
             spellcheck=${false}
             ...${described(name, Boolean(about))}
-            onInput=${(/** @type {Typed} */ { currentTarget }) => editSecret(name, currentTarget.value)}
+            onInput=${(/** @type {Typed} */ { currentTarget }) => editSecret(name, currentTarget.value || (wanted ? REMOVED : ""))}
           />`
         : html`<span class=${removed ? "state" : "state good"}>${state}</span>`}
-      ${open && secret.set && button(tr("cancel"), back)}
+      ${open && secret.set && !wanted && button(tr("cancel"), back)}
       ${!open && !fixed && !removed && button(tr("replace"), () => setReplacing(true))}
       ${!open && !fixed && !removed && button(tr("remove"), () => editSecret(name, REMOVED))}
       ${removed && button(tr("undo"), back)} ${children}

@@ -1,8 +1,8 @@
 /** Which model answers: the first, its second choice, further ones. */
 import { call } from "../api.js";
 import { html } from "../html.js";
-import { useRef, useState } from "../vendor.js";
-import { REMOVED, edit, getDesk, isChanged, messageOf, put, secretOf, valueOf } from "./desk.js";
+import { useEffect, useRef, useState } from "../vendor.js";
+import { REMOVED, edit, editSecret, getDesk, isChanged, messageOf, put, savedValue, secretOf, valueOf } from "./desk.js";
 import { ChoiceRow, Row, SecretRow, TextRow, idOf, isFixed, whereOf } from "./fields.js";
 import { SavedSheet } from "./sheet.js";
 import { tr } from "./tr.js";
@@ -59,23 +59,28 @@ function parted(model, providers) {
   return model && model !== "extractive" ? ["*", model] : ["", ""];
 }
 
-/** @param {string} name @returns {string | undefined} what was typed as a key, undefined for the stored one */
+/** @param {string} name @returns {string | undefined} what was typed as a key, blank for none, undefined for the stored one */
 function typedKey(name) {
   const draft = getDesk().drafts[name];
+  if (draft === REMOVED) return "";
   return typeof draft === "string" ? draft.trim() : undefined;
 }
 
 /** Provider, name, address, key, context of one model. @param {{data: SettingsData, name: string}} props */
 function ModelFields({ data, name }) {
   const names = settingsOf(name);
+  const { saved } = getDesk();
   const where = name ? undefined : whereOf("model");
   const [provider, model] = parted(String(valueOf(names.model)), data.providers);
   const [typed, setTyped] = useState(false);
   const [listed, setListed] = useState({ models: /** @type {string[]} */ ([]), said: "" });
   const chosen = typed ? "*" : provider;
+  useEffect(() => setTyped(false), [saved.count]);
+  const [before] = parted(String(savedValue(data, names.model) ?? ""), data.providers);
   const vendor = data.providers.find((one) => one.name === chosen);
   const entry = data.models.find((one) => one.name === name);
   const secret = name ? (entry?.key ?? NO_KEY) : (entry?.key ?? secretOf(data, names.api_key));
+  const another = chosen !== before && secret.source === "file" && isChanged(names.api_key);
   // What is not named is taken as it is stored.
   const asked = () => ({
     base_url: isChanged(names.base_url) ? String(valueOf(names.base_url)).trim() : undefined,
@@ -97,6 +102,10 @@ function ModelFields({ data, name }) {
     setTyped(value === "*");
     setListed({ models: [], said: "" });
     if (value !== "*") edit(names.model, value && `${value}:`);
+    // Address and key are those of the provider before.
+    const back = value === before;
+    if (!isFixed(whereOf(names.base_url))) edit(names.base_url, back ? (savedValue(data, names.base_url) ?? "") : "");
+    editSecret(names.api_key, secret.source === "file" && !back ? REMOVED : "");
   };
   const write = (/** @type {string} */ text) => edit(names.model, chosen === "*" ? text : `${chosen}:${text}`);
   return html`
@@ -124,9 +133,11 @@ function ModelFields({ data, name }) {
         name=${names.api_key}
         label=${tr("key")}
         secret=${secret}
-        about=${vendor?.local ? tr("keyLocal") : ""}
+        about=${vendor?.local ? tr("keyLocal") : another ? tr("keyOther") : ""}
+        wanted=${another}
       >
         <${TryButton}
+          after=${Object.values(names).some((one) => saved.names.includes(one)) ? saved.count : 0}
           what=${name || tr("model")}
           ask=${() => ({ kind: "model", name, model: valueOf(names.model), ...asked() })}
           onAccepted=${vendor?.lists_models ? list : undefined}

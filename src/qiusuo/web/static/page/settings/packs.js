@@ -7,12 +7,13 @@ import { messageOf, put } from "./desk.js";
 import { Sheet } from "./sheet.js";
 import { tr } from "./tr.js";
 
-/** @import { Pack } from "./types.js" */
+/** @import { Held, Pack } from "./types.js" */
 
 const PROGRESS_MS = 2000;
 
 export function PacksSheet() {
   const [packs, setPacks] = useState(/** @type {Pack[]} */ ([]));
+  const [held, setHeld] = useState(/** @type {Held | null} */ (null));
   const [failed, setFailed] = useState("");
   const [looks, setLooks] = useState(0);
   useEffect(() => {
@@ -22,6 +23,7 @@ export function PacksSheet() {
       .then((found) => {
         if (gone) return;
         setPacks(found.packs);
+        setHeld(found.index);
         put({ packs: found.packs.length > 0 });
         if (found.packs.some(isWorking)) timer = window.setTimeout(() => setLooks((count) => count + 1), PROGRESS_MS);
       })
@@ -43,6 +45,7 @@ export function PacksSheet() {
   return html`
     <${Sheet} id="packs" title=${tr("packs")} about=${tr("packsAbout")}>
       ${failed && html`<p class="fault" role="alert">${failed}</p>`}
+      ${held && html`<p class="held">${tr("lawsHeld", { ...held })} ${held.statutes && tr("statutesHeld")}</p>`}
       <ul class="engines">
         ${packs.map((pack) => html`<${PackCard} key=${pack.name} pack=${pack} busy=${packs.some(isWorking)} onAsk=${ask} />`)}
       </ul>

@@ -1,7 +1,10 @@
 /** A part of the page, with what is saved of it at once. */
 import { html } from "../html.js";
 import { useRef } from "../vendor.js";
-import { changedIn, discard, getDesk, save, savedValue } from "./desk.js";
+import { changedIn, discard, getDesk, save } from "./desk.js";
+import { Clash } from "./fields.js";
+import { parted } from "./labels.js";
+import { lookAfterSaving } from "./look.js";
 import { tr } from "./tr.js";
 
 /** @import { Part } from "./desk.js" */
@@ -20,17 +23,18 @@ export function Sheet({ id, title, about, children }) {
 export function SavedSheet({ part, title, about, children }) {
   /** @type {{current: HTMLFormElement | null}} */
   const form = useRef(null);
-  const { faults, saving, data } = getDesk();
+  const { clashes, faults, saving, data } = getDesk();
   const changed = changedIn(part);
   /** @param {SubmitEvent} event */
   const submit = async (event) => {
     event.preventDefault();
-    if (!(await save(part))) setTimeout(() => focusWrong(form.current)); // once it is drawn
+    if (await save(part)) lookAfterSaving();
+    else setTimeout(() => focusWrong(form.current)); // once it is drawn
   };
   return html`
     <${Sheet} id=${part} title=${title} about=${about}>
       <form ref=${form} class="settings-form" novalidate onSubmit=${submit}>
-        ${children} <${Clash} part=${part} />
+        ${children} ${(clashes[part] ?? []).filter(standsAlone).map((name) => html`<${Clash} key=${name} name=${name} />`)}
         ${faults[part] && html`<p class="fault" role="alert" tabindex="-1">${faults[part]}</p>`}
         ${changed.length > 0 &&
         html`
@@ -53,25 +57,7 @@ function focusWrong(form) {
   if (first instanceof HTMLElement) first.focus();
 }
 
-/** Somebody else was faster: what they have saved, while what was typed here stays. @param {{part: Part}} props */
-function Clash({ part }) {
-  const { clashes, data } = getDesk();
-  const names = clashes[part] ?? [];
-  if (!names.length || !data) return null;
-  return html`
-    <div class="fault" role="alert" tabindex="-1">
-      <p><b>${tr("clash")}</b></p>
-      <ul>
-        ${names.map((name) => html`<li key=${name}><code>${name}</code>${tr("colon")}${told(savedValue(data, name))}</li>`)}
-      </ul>
-      <p>${tr("clashAbout")}</p>
-    </div>
-  `;
-}
-
-/** @param {any} value @returns {string} */
-function told(value) {
-  if (value === true) return tr("isSet");
-  if (value === false || value === null || value === undefined || value === "") return tr("isNotSet");
-  return Array.isArray(value) ? value.join(", ") : String(value);
+/** @param {string} name @returns {boolean} it has no field of its own: the order of the engines, a whole model */
+function standsAlone(name) {
+  return name === "provider_priority" || (name.startsWith("models.") && !parted(name)[2]);
 }

@@ -2,7 +2,7 @@
 import { call } from "../api.js";
 import { html } from "../html.js";
 import { Command } from "../parts/copy.js";
-import { useState } from "../vendor.js";
+import { useEffect, useState } from "../vendor.js";
 import { messageOf } from "./desk.js";
 import { tr } from "./tr.js";
 
@@ -22,9 +22,10 @@ const WORDS = /** @type {const} */ ({
 /**
  * A button, and beside it what came of it. What is asked may be half typed, so it is read when it is pressed.
  *
- * @param {{what: string, ask: () => object, onAccepted?: () => void, disabled?: boolean}} props `what`: for screen readers
+ * @param {{what: string, ask: () => object, onAccepted?: () => void, disabled?: boolean, after?: number}} props
+ *   `what`: for screen readers; `after`: another number when something was saved that is to be tried at once
  */
-export function TryButton({ what, ask, onAccepted, disabled = false }) {
+export function TryButton({ what, ask, onAccepted, disabled = false, after = 0 }) {
   const [busy, setBusy] = useState(false);
   const [tried, setTried] = useState(/** @type {Tried | null} */ (null));
   const look = async () => {
@@ -40,6 +41,9 @@ export function TryButton({ what, ask, onAccepted, disabled = false }) {
     }
     setBusy(false);
   };
+  useEffect(() => {
+    if (after) void look();
+  }, [after]);
   return html`
     <button type="button" aria-label=${`${tr("try")}: ${what}`} disabled=${disabled} aria-busy=${busy} onClick=${() => void look()}>
       ${busy ? tr("trying") : tr("try")}

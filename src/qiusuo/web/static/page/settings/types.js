@@ -77,6 +77,11 @@
  * @property {string[]} models
  * @property {{set: Record<string, unknown>, unset?: string[]}} use
  *
+ * @typedef {object} Held what the index of laws has
+ * @property {number} laws
+ * @property {number} articles
+ * @property {boolean} statutes those that come with Qiusuo are among it
+ *
  * @typedef {object} Pack laws that can be fetched
  * @property {string} name
  * @property {string} what
