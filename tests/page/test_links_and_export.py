@@ -44,7 +44,7 @@ class TestAQuestionInTheAddress:
         [template] = re.findall(
             r'template="([^"]+searchTerms[^"]*)"', page.world.server.client.get("/opensearch.xml").text
         )
-        page.page.goto(template.replace("{searchTerms}", quote("Why is the sky blue?")) + "&search=on")
+        page.page.goto(template.replace("{searchTerms}", quote("Why is the sky blue?")))
         expect(page("h2.bubble")).to_contain_text("Why is the sky blue?")
         page.ended()
         where = urlsplit(page.page.url)
@@ -68,8 +68,9 @@ class TestAQuestionInTheAddress:
         page.ended()
 
     def test_whatever_it_says_it_is_only_asked(self, page: Screen) -> None:
-        page.page.goto(f"{page.world.url}/?q={quote(HOSTILE)}&mode=%3Cscript%3E&search=perhaps")
+        page.page.goto(f"{page.world.url}/?q={quote(HOSTILE)}&mode=%3Cscript%3E&search=off")
         page.ended()
+        expect(page.switch).to_have_attribute("aria-checked", "false")
         expect(page("h2.bubble")).to_contain_text("<script>alert(1)</script> **x** [a](javascript:alert(1))")
         assert page("h2.bubble *:not(.unseen)").count() == 0
 

@@ -37,11 +37,8 @@ function inSight() {
 /** @param {URLSearchParams} given @returns {Partial<Settings>} what the address says of the new conversation */
 function wished(given) {
   const mode = given.get("mode");
-  const search = given.get("search");
-  return {
-    ...((mode === "chat" || mode === "agent") && { mode }),
-    ...((search === "on" || search === "off") && { search: search === "on" }),
-  };
+  // Who asks from the address bar asks a search engine.
+  return { ...((mode === "chat" || mode === "agent") && { mode }), search: given.get("search") !== "off" };
 }
 
 /** Put a text before what is written there already. @param {string} text */
