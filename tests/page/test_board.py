@@ -38,11 +38,12 @@ def painted(page: Screen) -> int:
     found: int = page.page.evaluate(
         """() => {
             const canvas = document.querySelector(".plot canvas");
-            const swatch = getComputedStyle(document.querySelector(".swatch.s1")).backgroundColor.match(/\\d+/g).map(Number);
+            const swatch = getComputedStyle(document.querySelector(".swatch.s1")).backgroundColor;
+            const colour = swatch.match(/\\d+/g).slice(0, 3).map(Number);
             const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
             let count = 0;
             for (let at = 0; at < data.length; at += 4) {
-                if (data[at + 3] === 255 && swatch.slice(0, 3).every((value, part) => data[at + part] === value)) count++;
+                if (data[at + 3] === 255 && colour.every((value, part) => data[at + part] === value)) count++;
             }
             return count;
         }"""

@@ -231,7 +231,9 @@ class Chat:
         journal, ask = context.journal, context.ask
         searches = ask.research or ask.settings.search or ask.settings.mode is Mode.AGENT
         mode = RESEARCH if ask.research else ask.settings.mode.value
-        journal.emit(TurnStarted(ask.id, ask.question, mode, context.model.info.name, searches, now()))
+        journal.emit(
+            TurnStarted(ask.id, ask.question, mode, context.model.info.name, searches, now(), context.hand.name)
+        )
         try:
             async with context.book.in_use():
                 await journal.run(lambda: self._answer(context))

@@ -86,7 +86,7 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted(Event):
-    """The turn has begun; ``search`` tells whether it may search at all."""
+    """The turn has begun; ``search`` tells whether it may search at all, ``called`` the name of a further model."""
 
     type: ClassVar[str] = "turn"
     id: str
@@ -95,6 +95,7 @@ class TurnStarted(Event):
     model: str
     search: bool
     created_at: str
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ class ModelTaken(Event):
 
     type: ClassVar[str] = "model"
     model: str
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +294,7 @@ class TurnRecord:
     language: str = ""
     research: dict[str, Any] | None = None
     kept: dict[str, Any] | None = None
+    called: str = ""
 
     @property
     def can_go_on(self) -> bool:
@@ -323,9 +326,9 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one
     match event:
         case TurnStarted():
             record.mode, record.model, record.search = event.mode, event.model, event.search
-            record.created_at = event.created_at
+            record.created_at, record.called = event.created_at, event.called
         case ModelTaken():
-            record.model = event.model
+            record.model, record.called = event.model, event.called
         case Status():
             record.stage = event.stage
         case Round():

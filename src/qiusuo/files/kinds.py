@@ -21,7 +21,8 @@ _BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
 _HTML: Final = re.compile(rb"<!doctype\s+html|<html[\s>]|<body[\s>]", re.IGNORECASE)
 _TAG: Final = re.compile(rb"</[a-z][a-z0-9]*\s*>", re.IGNORECASE)
 _BEGINNING: Final = 4096
-# What other kinds begin with, however much of the rest looks like text. RTF is text, but nobody wants to read its commands.
+# What other kinds begin with, however much of the rest looks like text.
+# RTF is text, but nobody wants to read its commands.
 _OTHERS: Final = (
     b"\x89PNG",
     b"\xff\xd8\xff",  # JPEG
