@@ -139,6 +139,7 @@ class TestTheMenu:
         opener.press("Enter")
         dialog = page.page.get_by_role("dialog", name="Share and export this answer")
         expect(dialog).to_be_visible()
+        expect(dialog).to_contain_text("QIUSUO_SHARING=on")  # for who runs the server
         assert violations(page) == []
         dialog.get_by_role("button", name="Copy link").press("Enter")
         expect(dialog).to_be_hidden()
@@ -148,7 +149,7 @@ class TestTheMenu:
         opener.press("Enter")
         with page.page.expect_download() as saved:
             dialog.get_by_role("button", name="Markdown").press("Enter")
-        assert saved.value.suggested_filename == "report.md"
+        assert saved.value.suggested_filename == "What is tea.md"
         assert "# What is tea?" in saved.value.path().read_text(encoding="utf-8")
         opener.press("Enter")
         page.page.keyboard.press("Escape")

@@ -45,7 +45,19 @@ def test_tables_and_small_bars(file: Path, capsys: pytest.CaptureFixture[str], m
     assert run_usage(days=30, user=None, as_json=False) == 0
     told = capsys.readouterr().out
     assert max(map(len, told.splitlines())) <= 80
-    for word in ("Engine", "Brave", "Searches", "failover", "Requests", "Failed", "Median", "within", "Estimated", "Answers", "Tokens"):
+    for word in (
+        "Engine",
+        "Brave",
+        "Searches",
+        "failover",
+        "Requests",
+        "Failed",
+        "Median",
+        "within",
+        "Estimated",
+        "Answers",
+        "Tokens",
+    ):
         assert any(word in line.split() for line in told.splitlines()), word
 
 

@@ -116,9 +116,7 @@ def shown(report: Mapping[str, Any], words: BoardWords, *, narrow: bool = False)
     return Group(facts, *(part for table in drawn for part in (Text(), table)))
 
 
-def _table(
-    rows: Sequence[Mapping[str, Any]], words: Words, columns: Sequence[Column], *, narrow: bool
-) -> Table:
+def _table(rows: Sequence[Mapping[str, Any]], words: Words, columns: Sequence[Column], *, narrow: bool) -> Table:
     table = Table(show_edge=False, pad_edge=False)
     if narrow:
         table.box, table.padding = SIMPLE_HEAD, (0, 1, 0, 0)

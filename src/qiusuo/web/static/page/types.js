@@ -34,7 +34,7 @@
  * @property {number} [pages]
  * @property {"reading" | "ready" | "failed"} state
  *
- * @typedef {KeptFile & {key: number, page?: number, why?: string}} Chip
+ * @typedef {KeptFile & {key: number, page?: number, why?: string, named?: boolean}} Chip
  *
  * @typedef {object} Kept
  * @property {boolean} more conversations follow those that were sent
