@@ -203,6 +203,8 @@ def test_what_is_carried_is_said() -> None:
         ("劳动合同试用期最长多久", "有没有民间借贷的案例"),
         ("什么是工伤", "有没有诈骗的案例"),
         ("Is coffee bad for you?", "今天吃什么好"),
+        ("What is the penalty for late delivery in the contract?", "项目预算是多少?"),
+        ("合同里逾期交货的违约金是多少？", "What is the project budget?"),
     ],
 )
 def test_a_change_of_subject_takes_nothing_along(before: str, question: str) -> None:
@@ -223,6 +225,18 @@ def test_a_change_of_subject_takes_nothing_along(before: str, question: str) -> 
     ],
 )
 def test_weather_and_food_are_asked_of_a_place(before: str, question: str, query: str) -> None:
+    assert resolve(question, asked(before)).query == query
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ("What is the penalty for late delivery in the contract?", "多少钱?", "late delivery in the contract多少钱?"),
+        ("Who founded OpenAI?", "项目预算是多少?", "OpenAI项目预算是多少?"),
+        ("故宫有多大？", "How old is it?", "How old is 故宫?"),
+    ],
+)
+def test_another_language_goes_on_with_what_was_said(before: str, question: str, query: str) -> None:
     assert resolve(question, asked(before)).query == query
 
 

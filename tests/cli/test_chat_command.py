@@ -74,6 +74,7 @@ class TestPipe:
         assert out.startswith("Green tea is hot [[1]](https://site1.example.com/page/1).")
         assert "✓ Round 1 · SearXNG · 5 sources “green tea”" in err
         assert chat.searxng.seen[0].params["q"] == "green tea"
+        assert "Not searched" not in err
 
     def test_a_conversation_goes_on_by_its_id(self, chat: ChatTerminal) -> None:
         chat.model.add(Reply.text("Paris."), Reply.text("Two million."))
@@ -233,14 +234,14 @@ class TestTerminal:
         screen = chat.screen()
         screen.wait_for("联网搜索：关", "/help", "› ")
         screen.enter("hello there")
-        screen.wait_for("Off.", "11 + 7 词元")
+        screen.wait_for("Off.", "11 + 7 token")
         assert chat.searxng.seen == []
 
         screen.enter("/search on")
         screen.wait_for("现在：聊天 · 🔍 联网搜索：开 · 引擎：SearXNG")
         screen.enter("tea")
         screen.wait_for("✓ 第 1 轮 · SearXNG · 找到 5 个来源 “tea”", "References", "[1] tea & result 1")
-        screen.wait_for("引用核对：1 处有据 · 1 处未在来源中找到 [2]", "词元")
+        screen.wait_for("引用核对：1 处有据 · 1 处未在来源中找到 [2]", "token")
         assert ";https://site1.example.com/page/1\x1b\\" in screen.raw  # a link of the terminal
         screen.enter("/sources")
         shown = screen.wait_for("[1] tea & result 1  有据", "About tea: text 1", "来源中未找到", "[5]", "未引用")
@@ -253,12 +254,12 @@ class TestTerminal:
         screen.enter("/search off")
         screen.wait_for(NOTE)
         screen.enter("green tea please")
-        screen.wait_for("“green tea”", "Green tea is hot [1].", "词元")
+        screen.wait_for("“green tea”", "Green tea is hot [1].", "token")
         assert len(chat.searxng.seen) == 2
         screen.enter("/mode chat")
         screen.wait_for("现在：聊天 · 🔍 联网搜索：开")  # as it was before agent mode
         screen.enter("more")
-        screen.wait_for("“green tea please brewing”", "Again on.", "词元")  # what the model makes of "more"
+        screen.wait_for("“green tea please brewing”", "Again on.", "token")  # what the model makes of "more"
         assert len(chat.searxng.seen) == 3
         screen.type("\x04")
         screen.wait_for("qiusuo chat --session ")
@@ -325,7 +326,7 @@ class TestTerminal:
             screen.enter(command)
             screen.wait_for("还没有回答")
         screen.enter("one\x1b\rand more")
-        screen.wait_for("First.", "词元")
+        screen.wait_for("First.", "token")
         assert chat.model.requests[0].messages[-1]["content"].startswith("one\nand more\n")
         screen.enter("/new")
         screen.wait_for("新的会话")
@@ -336,7 +337,7 @@ class TestTerminal:
         screen.enter("/engine searxng")
         screen.wait_for("引擎：SearXNG")
         screen.enter("two")
-        screen.wait_for("Second.", "词元")
+        screen.wait_for("Second.", "token")
         screen.enter("/sessions")
         listed = screen.wait_for("*", "two", "one and more")
         first = listed.split("\n")[-1].split()[0]
@@ -345,7 +346,7 @@ class TestTerminal:
         screen.enter("/history")
         screen.wait_for("› one", "First.")
         screen.enter("go on")
-        screen.wait_for("Third.", "词元")
+        screen.wait_for("Third.", "token")
         assert len(chat.searxng.seen) == 1
         assert "First." in [message["content"] for message in chat.model.requests[2].messages]
         screen.enter("/open zzz")
@@ -374,7 +375,7 @@ class TestTerminal:
         screen.wait_for("A paragraph goes on", "已停止")
         assert screen.text.count("entry 7 ") == 1
         screen.enter("still there?")
-        screen.wait_for("Here again.", "词元", "› ")  # from here on Ctrl-C is a key and no signal
+        screen.wait_for("Here again.", "token", "› ")  # from here on Ctrl-C is a key and no signal
         assert chat.model.requests[1].messages[-2]["content"].endswith("A paragraph\ngoes on")
         screen.type("some words\x03")  # clears the line …
         screen.type("\x03")  # … and then leaves
@@ -412,15 +413,15 @@ class TestTerminal:
         screen.wait_for("cheap")
         screen.type("\t")
         screen.enter("")
-        screen.wait_for("模型：compatible:small")
+        screen.wait_for("模型：cheap · compatible:small")
         screen.enter("hello")
-        screen.wait_for("From the cheap one.", "词元 · compatible:small")
+        screen.wait_for("From the cheap one.", "token · cheap · compatible:small")
         screen.enter("/model wrong")
         screen.wait_for("nobody:knows", "→")
         screen.enter("/model first")
         screen.wait_for("模型：openai:scripted")
         screen.enter("hello")
-        screen.wait_for("From the first.", "词元 · openai:scripted")
+        screen.wait_for("From the first.", "token · openai:scripted")
         screen.enter("/exit")
         assert screen.wait() == 0
         assert [asked.body["model"] for asked in chat.model.requests] == ["small", "scripted"]

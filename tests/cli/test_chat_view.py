@@ -8,11 +8,27 @@ import time
 import pytest
 from rich.console import Console
 
-from qiusuo.chat.events import Check, Delta, Done, Notice, Retraction, Round, RoundState, Stage, Status, TurnState
+from qiusuo.chat.events import (
+    Check,
+    Delta,
+    Done,
+    Notice,
+    Reading,
+    Retraction,
+    Round,
+    RoundState,
+    Stage,
+    Status,
+    TurnStarted,
+    TurnState,
+)
+from qiusuo.chat.page_reads import PageRead, PageState
 from qiusuo.cli.chat.commands import is_command
-from qiusuo.cli.chat.lines import round_line, safe, support_of, without_citation_links
+from qiusuo.cli.chat.lines import reading_line, round_line, safe, support_of, without_citation_links
 from qiusuo.cli.chat.view import ChatView, finished_length, render
 from qiusuo.cli.chat.words import ChatWords
+from qiusuo.errors import PageRefused
+from qiusuo.http.guard import FetchPolicy, check_url
 from qiusuo.words import Fact, Language, said
 
 WORDS = ChatWords(Language.CHINESE)
@@ -55,6 +71,24 @@ def written(screen: Console) -> str:
     file = screen.file
     assert isinstance(file, io.StringIO)
     return file.getvalue()
+
+
+@pytest.mark.parametrize(("mode", "told"), [("agent", True), ("chat", False)])
+def test_an_agent_that_has_not_searched_says_so(mode: str, told: bool) -> None:
+    screen = console()
+    with ChatView(screen, WORDS) as view:
+        view.show(TurnStarted("1", "问", mode, "m", search=True, created_at=""))
+        view.show(Delta("我记得。"))
+        view.show(Done(TurnState.DONE, "我记得。"))
+    assert ("凭模型的记忆回答" in written(screen)) is told
+
+
+def test_a_page_on_a_closed_port_names_what_opens_it() -> None:
+    with pytest.raises(PageRefused) as caught:
+        check_url("http://127.0.0.1:45745/x", FetchPolicy())
+    page = PageRead(1, "http://127.0.0.1:45745/x", "127.0.0.1", "x", PageState.FAILED, fact=caught.value.told)
+    line = reading_line(Reading(1, (page,), done=True), WORDS)
+    assert "在 QIUSUO_READ_PRIVATE 中加入 127.0.0.1:45745" in line
 
 
 class TestBlocks:

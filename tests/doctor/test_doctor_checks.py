@@ -163,6 +163,23 @@ class TestService:
         provider.unresponsive = (("one", messages[0]), ("two", messages[1]))
         assert causes(await diagnose(monkeypatch, server.url)) == [cause]
 
+    @pytest.mark.parametrize("silent", [(), (("baidu", "timeout"),)])
+    async def test_one_that_knows_one_language(
+        self, monkeypatch: pytest.MonkeyPatch, silent: tuple[tuple[str, str], ...]
+    ) -> None:
+        class English(Searxng):
+            def answer(self, seen: Seen) -> Answer:
+                self.results = 0 if seen.params.get("language") == "zh-CN" else 5
+                return super().answer(seen)
+
+        provider = English()
+        provider.unresponsive = silent
+        with ProviderServer(provider) as server:
+            found = await diagnose(monkeypatch, server.url)
+        [told] = [one.wording(Language.CHINESE).why for one in found if one.code == "searxng.one_language"]
+        # Nothing is said of engines that failed where none did.
+        assert told == "启用的引擎不覆盖该语言" + ("，或它们这次失败了：baidu (timeout)" if silent else "")
+
     async def test_a_service_of_somebody_elses_engines_has_no_searxng(self) -> None:
         from tests.support.world import World
 

@@ -148,6 +148,8 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "broken pdf": ("a.pdf", lambda: b"%PDF-1.7\n" + bytes(range(256)) * 40, "file.broken"),
     "html called pdf": ("a.pdf", lambda: b"<html><body>not found</body></html>", "file.broken"),
     "picture": ("a.txt", lambda: b"\x89PNG\r\n\x1a\n" + bytes(200), "file.wrong_kind"),
+    "picture that goes on as text": ("a.txt", lambda: b"\x89PNG\r\n\x1a\n" + b"plain words " * 9, "file.wrong_kind"),
+    "gzip that goes on as text": ("a.txt", lambda: b"\x1f\x8b" + b"plain words " * 99, "file.wrong_kind"),
     "spreadsheet": ("a.docx", other_package, "file.wrong_kind"),
     "old word": ("a.doc", lambda: bytes.fromhex("D0CF11E0A1B11AE1") + bytes(600), "file.old_word"),
     "encrypted docx": (

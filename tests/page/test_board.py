@@ -33,6 +33,24 @@ def board(browser: Browser, world: PageWorld, path: str = "/board", **options: A
     context.close()
 
 
+def painted(page: Screen) -> int:
+    """Return how many pixels of the first plot have the colour of its first series."""
+    found: int = page.page.evaluate(
+        """() => {
+            const canvas = document.querySelector(".plot canvas");
+            const swatch = getComputedStyle(document.querySelector(".swatch.s1")).backgroundColor;
+            const colour = swatch.match(/\\d+/g).slice(0, 3).map(Number);
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let count = 0;
+            for (let at = 0; at < data.length; at += 4) {
+                if (data[at + 3] === 255 && colour.every((value, part) => data[at + part] === value)) count++;
+            }
+            return count;
+        }"""
+    )
+    return found
+
+
 def wide(page: Screen) -> bool:
     found: bool = page.page.evaluate("document.documentElement.scrollWidth > innerWidth")
     return found
@@ -97,6 +115,9 @@ def test_for_whom_it_is(chromium: Browser) -> None:
         page.page.keyboard.press("Enter")
         expect(page(".tiles dd").first).to_have_text("1")
         expect(page(".tiles")).to_contain_text("Estimated cost")
+        # On the first day all there is stands in the hour that is not over yet.
+        expect(page(".plot canvas").first).to_be_visible()
+        assert painted(page) > 500
 
 
 @pytest.mark.parametrize("path", ["/board", "/usage"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Locator, expect
@@ -67,7 +68,7 @@ def test_a_contract_is_dropped_asked_about_and_removed(chromium: Browser, phone:
         expect(card).not_to_contain_text("网页")
         page.page.keyboard.press("Escape")
         source = page.open_source(1, turn)
-        expect(source).to_contain_text("页码 7")
+        expect(source).to_contain_text("第 7 页")
         expect(source.locator("blockquote")).to_contain_text("千分之三")
         expect(source.get_by_role("link")).to_have_count(0)
         assert violations(page) == []
@@ -86,11 +87,16 @@ def test_pasted_and_chosen_by_keyboard(chromium: Browser) -> None:
     with PageWorld(Reply.text("It is 47 metres tall [1].")) as world, screen(chromium, world) as page:
         give(page, "paste", "lighthouse.txt", b"Larkfield Lighthouse is 47 metres tall.")
         expect(chip(page, "lighthouse.txt")).to_have_class("file ready")
+        clip = page.page.get_by_role("button", name="添加文件")
+        boxes = [button.bounding_box() for button in (clip, page(".research-toggle"), page(".round-button"))]
+        assert len({box and box["y"] + box["height"] / 2 for box in boxes}) == 1, "they stand on one line"
         with page.page.expect_file_chooser() as chooser:
-            page.page.get_by_role("button", name="添加文件").press("Enter")
+            clip.press("Enter")
         large = FilePayload(name="large.txt", mimeType="text/plain", buffer=b"a" * (10 * 1024**2 + 1))
         script = FilePayload(name="<img src=x onerror=alert(1)>.txt", mimeType="text/plain", buffer=b"x")
-        chooser.value.set_files([large, script])
+        broken = FilePayload(name="broken.pdf", mimeType="application/pdf", buffer=b"no pdf")
+        chooser.value.set_files([large, script, broken])
+        expect(page(".file.failed").filter(has_text="broken.pdf")).to_have_text(re.compile(r"^broken\.pdf 已损坏"))
         expect(chip(page, "large.txt").get_by_role("alert")).to_contain_text("超过 10 MB")
         expect(chip(page, "onerror").get_by_role("alert")).to_contain_text("请重命名文件")
         assert page.page.locator(".files img").count() == 0

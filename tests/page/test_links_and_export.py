@@ -44,7 +44,7 @@ class TestAQuestionInTheAddress:
         [template] = re.findall(
             r'template="([^"]+searchTerms[^"]*)"', page.world.server.client.get("/opensearch.xml").text
         )
-        page.page.goto(template.replace("{searchTerms}", quote("Why is the sky blue?")) + "&search=on")
+        page.page.goto(template.replace("{searchTerms}", quote("Why is the sky blue?")))
         expect(page("h2.bubble")).to_contain_text("Why is the sky blue?")
         page.ended()
         where = urlsplit(page.page.url)
@@ -68,8 +68,9 @@ class TestAQuestionInTheAddress:
         page.ended()
 
     def test_whatever_it_says_it_is_only_asked(self, page: Screen) -> None:
-        page.page.goto(f"{page.world.url}/?q={quote(HOSTILE)}&mode=%3Cscript%3E&search=perhaps")
+        page.page.goto(f"{page.world.url}/?q={quote(HOSTILE)}&mode=%3Cscript%3E&search=off")
         page.ended()
+        expect(page.switch).to_have_attribute("aria-checked", "false")
         expect(page("h2.bubble")).to_contain_text("<script>alert(1)</script> **x** [a](javascript:alert(1))")
         assert page("h2.bubble *:not(.unseen)").count() == 0
 
@@ -138,6 +139,7 @@ class TestTheMenu:
         opener.press("Enter")
         dialog = page.page.get_by_role("dialog", name="Share and export this answer")
         expect(dialog).to_be_visible()
+        expect(dialog).to_contain_text("QIUSUO_SHARING=on")  # for who runs the server
         assert violations(page) == []
         dialog.get_by_role("button", name="Copy link").press("Enter")
         expect(dialog).to_be_hidden()
@@ -147,7 +149,7 @@ class TestTheMenu:
         opener.press("Enter")
         with page.page.expect_download() as saved:
             dialog.get_by_role("button", name="Markdown").press("Enter")
-        assert saved.value.suggested_filename == "report.md"
+        assert saved.value.suggested_filename == "What is tea.md"
         assert "# What is tea?" in saved.value.path().read_text(encoding="utf-8")
         opener.press("Enter")
         page.page.keyboard.press("Escape")

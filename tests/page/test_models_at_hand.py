@@ -39,6 +39,11 @@ def type_in(page: Screen, text: str) -> None:
     page.page.keyboard.type(text)
 
 
+def enter(page: Screen, text: str) -> None:
+    type_in(page, text)
+    page.page.keyboard.press("Enter")
+
+
 @with_axe
 def test_a_model_for_the_conversation_for_a_message_and_for_another_go(chromium: Browser, other: ScriptedModel) -> None:
     models = {"cheap": table(other), "wrong": {"model": "nobody:knows"}}
@@ -50,7 +55,7 @@ def test_a_model_for_the_conversation_for_a_message_and_for_another_go(chromium:
         assert violations(page) == []
         # For one message: the next one is the first model's again.
         picker(page).select_option("once cheap")
-        expect(page.ask("乙").locator(".usage")).to_contain_text("compatible:small")
+        expect(page.ask("乙").locator(".usage")).to_contain_text("cheap · compatible:small")
         expect(picker(page)).to_have_value("here ")
         # Another go, by the keyboard.
         page.turn.locator(".again summary").focus()
@@ -113,14 +118,15 @@ def test_commands_by_the_keyboard_alone(chromium: Browser, other: ScriptedModel,
         page.page.keyboard.press("Enter")
         expect(picker(page)).to_have_value("here cheap")
         # What there is not is told, and nothing is lost.
-        type_in(page, "/serch on")
-        page.page.keyboard.press("Enter")
+        enter(page, "/serch on")
         expect(toasts.last).to_contain_text("没有命令 /serch。 是不是 /search？")
         expect(question).to_have_value("/serch on")
-        type_in(page, "/depth deep")
-        page.page.keyboard.press("Enter")
+        enter(page, "/depth deep")
         expect(toasts.last).to_contain_text("用法：/depth")
-        expect(question).to_have_value("/depth deep")
+        enter(page, "/model nosuch")
+        expect(toasts.last).to_contain_text("没有可用的模型 nosuch。有：first, cheap。")
+        expect(page(".toast.error")).to_have_count(1)  # each takes the place of the one before
+        expect(question).to_have_value("/model nosuch")
         assert other.requests == []
         # A path is a question; what looks like a command is one with Ctrl or a blank.
         expect(page.ask("/etc/hosts 是什么？").locator("h2")).to_contain_text("/etc/hosts")
@@ -128,13 +134,11 @@ def test_commands_by_the_keyboard_alone(chromium: Browser, other: ScriptedModel,
         page.page.keyboard.press("Control+Enter")
         expect(page("article.turn")).to_have_count(2)
         expect(page.ended().locator("h2")).to_contain_text("/etc")
-        type_in(page, " /help")
-        page.page.keyboard.press("Enter")
+        enter(page, " /help")
         expect(page("article.turn")).to_have_count(3)
         page.ended()
         expect(page("article.turn h2 >> nth=2")).to_contain_text("/help")
-        type_in(page, "/new")
-        page.page.keyboard.press("Enter")
+        enter(page, "/new")
         expect(page("article.turn")).to_have_count(0)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import urlsplit
+
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -46,3 +49,19 @@ def test_what_was_read_is_shown(chromium: Browser) -> None:
         expect(page.ask("青石隧道全长多少米").locator(".round")).to_have_count(1)
         page.page.reload()
         expect(page("article.turn").first.locator(".round").nth(1)).to_contain_text("读了 3 个网页")
+
+
+def test_who_runs_the_server_is_told_how_a_port_is_opened(chromium: Browser) -> None:
+    closed: dict[str, Any] = {"engines": ("small",), "without_model": True, "read_private": ()}
+    with PageWorld(**closed) as world, screen(chromium, world) as page:
+        line = page.ask("云岭大桥的主跨有多长").locator(".round").nth(1)
+        line.get_by_role("button", name="哪些网页").click()
+        expect(line.locator(".pages li").first).to_contain_text(
+            f"在 QIUSUO_READ_PRIVATE 中加入 {urlsplit(world.engine('small').url).netloc}"
+        )
+        # Others can do nothing about it.
+        page.page.set_extra_http_headers({"X-Forwarded-For": "192.0.2.1"})
+        page.page.reload()
+        line.get_by_role("button", name="哪些网页").click()
+        expect(line.locator(".pages li").first).to_contain_text("不允许使用端口")
+        expect(line).not_to_contain_text("QIUSUO_READ_PRIVATE")

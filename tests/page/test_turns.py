@@ -169,6 +169,16 @@ def test_agent_rounds_are_numbered_and_sources_tell_theirs(chromium: Browser) ->
         turn = page.ask("再看一遍")
         expect(turn.locator(".references h4")).to_have_text(["第 1 轮：Python 3.14"])
         expect(turn.locator(".reference-number")).to_have_text(["[1]", "[2]", "[3]"])
+        # A source of an earlier turn looks like those of this one.
+        world.model.add(Reply.tools(Call("web_search", {"query": "又来"})), Reply.text("见[5]。"))
+        turn = page.ask("之前呢")
+        expect(turn.locator(".reference").first).to_contain_text("[5]第三页https://third.example.org/")
+        turn.locator("a.cite").focus()
+        expect(page("#cite-card")).to_contain_text("第三页")
+        # What was not searched for at all is told as such.
+        world.model.add(Reply.text("我记得。"))
+        turn = page.ask("还记得吗，这座桥有多长")
+        expect(turn.locator(".hint")).to_have_text("没有搜索，凭模型的记忆回答")
 
 
 def test_an_answer_grows_and_keeps_what_is_finished(chromium: Browser) -> None:

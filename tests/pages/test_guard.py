@@ -63,6 +63,24 @@ class TestPolicy:
         with pytest.raises(PageRefused):
             check_url("http://10.2.0.1/", policy)
 
+    @pytest.mark.parametrize(
+        ("url", "place"),
+        [
+            ("http://127.0.0.1:45745/x", "127.0.0.1:45745"),
+            ("http://[::1]:45745/", "[::1]:45745"),
+            ("http://wiki.corp:8080/", "wiki.corp:8080"),
+            ("http://169.254.169.254:8080/", None),
+            ("http://[::ffff:169.254.169.254]:8080/", None),
+            ("http://metadata.google.internal:8080/", None),
+        ],
+    )
+    def test_a_port_names_what_would_open_it_unless_nobody_should(self, url: str, place: str | None) -> None:
+        with pytest.raises(PageRefused) as caught:
+            check_url(url, FetchPolicy())
+        assert caught.value.fact.values.get("place") == place
+        if place:
+            assert check_url(url, FetchPolicy.opened_to([place])).port == caught.value.fact.values["port"]
+
     def test_an_allowed_port_is_open(self) -> None:
         policy = FetchPolicy(allowed_ports=frozenset({80, 443, 8080}))
         assert check_url("http://example.com:8080/", policy).url == "http://example.com:8080/"

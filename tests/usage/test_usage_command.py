@@ -39,6 +39,26 @@ def test_tables_and_small_bars(file: Path, capsys: pytest.CaptureFixture[str], m
     told = capsys.readouterr().out
     assert "故障转移" in told
     assert "王小明" not in told
+    # In a usual terminal no word of a heading is broken.
+    monkeypatch.setenv("QIUSUO_LANG", "en")
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run_usage(days=30, user=None, as_json=False) == 0
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= 80
+    for word in (
+        "Engine",
+        "Brave",
+        "Searches",
+        "failover",
+        "Requests",
+        "Failed",
+        "Median",
+        "within",
+        "Estimated",
+        "Answers",
+        "Tokens",
+    ):
+        assert any(word in line.split() for line in told.splitlines()), word
 
 
 def test_json_is_the_report(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,9 +64,9 @@ def events_of(answer: httpx.Response) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def page(*script: Step, **settings: Any) -> Iterator[Page]:
+def page(*script: Step, store: str = "sqlite://", **settings: Any) -> Iterator[Page]:
     with ScriptedModel(*script) as model:
-        extension = chat_extension(scripted(model), open_store("sqlite://"))
+        extension = chat_extension(scripted(model), open_store(store))
         with WebServer.over("searxng", extensions=[extension], hedge_delay=0, **settings) as server:
             yield Page(server, model)
 
@@ -359,6 +359,17 @@ class TestConfig:
             for token, operator in (("0123456789abcdef", True), ("fedcba9876543210", False)):
                 headers = {**by_proxy, "Authorization": f"Bearer {token}"}
                 assert it.client.get("/api/chat/config", headers=headers).json()["operator"] is operator
+
+    def test_an_operator_is_told_of_the_conversations_from_before_tokens(self, tmp_path: Path) -> None:
+        store, lists = f"sqlite:///{tmp_path / 'chat.db'}", "/api/chat/sessions"
+        tokens = {"tokens": "ann:0123456789abcdef,bob:fedcba9876543210", "operators": "ann"}
+        with page(store=store) as it:
+            it.new()
+            assert it.client.get(lists).json()["ofThisMachine"] == 0, "they are shown"
+        with page(store=store, **tokens) as it:
+            for token, told in (("0123456789abcdef", 1), ("fedcba9876543210", 0)):
+                listed = it.client.get(lists, headers={"Authorization": f"Bearer {token}"}).json()
+                assert (listed["total"], listed["ofThisMachine"]) == (0, told)
 
     def test_commands_are_typed_by_their_path_where_they_are_not_on_the_path(
         self, monkeypatch: pytest.MonkeyPatch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -53,6 +54,7 @@ class TestDocuments:
             got = export(it, session, "md")
         assert got.headers["content-type"].startswith("text/markdown")
         assert "conversation.md" in got.headers["content-disposition"]
+        assert f"filename*=UTF-8''{quote('今天的新闻.md')}" in got.headers["content-disposition"]
         lines = got.text.splitlines()
         assert lines[0] == "# 今天的新闻"
         assert next(line for line in lines if line.startswith("## ")) == "## 今天的新闻"

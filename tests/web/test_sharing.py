@@ -62,7 +62,9 @@ def test_a_link_shows_what_was_there_and_nothing_of_the_owner() -> None:
         assert len(path.removeprefix("/share/")) >= 32
         got = stranger(it, path)
         assert got.status_code == 200
-        assert "今天的新闻" in got.text
+        assert "<h1>今天的新闻</h1>" in got.text
+        assert "<h2>今天的新闻</h2>" not in got.text, "said once"
+        assert "@media screen and (prefers-color-scheme: dark)" in got.text
         assert 'href="https://site1.example.com/page/1"' in got.text
         for hidden in ("private?", "Second", "alice", session, until, "scripted", "searxng", "<script"):
             assert hidden not in got.text

@@ -235,7 +235,8 @@ class Chat:
         searches = ask.research or ask.settings.search or ask.settings.mode is Mode.AGENT
         mode = RESEARCH if ask.research else ask.settings.mode.value
         scope = context.scope.to_dict() if searches and context.scope.narrowed else None
-        journal.emit(TurnStarted(ask.id, ask.question, mode, context.model.info.name, searches, now(), scope))
+        model, called = context.model.info.name, context.hand.name
+        journal.emit(TurnStarted(ask.id, ask.question, mode, model, searches, now(), scope, called))
         try:
             async with context.book.in_use():
                 await journal.run(lambda: self._answer(context))

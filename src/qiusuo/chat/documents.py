@@ -32,6 +32,10 @@ a { color: #0b57d0; } sup a { text-decoration: none; }
 .facts { color: #555; font-size: .9rem; } .open { border-left: 3px solid #b3261e; padding-left: .8rem; }
 table { border-collapse: collapse; } th, td { border: 1px solid #bbb; padding: .25rem .6rem; }
 pre { white-space: pre-wrap; } .references li { margin: .3rem 0; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; } body { color: #e6e6e6; background: #16181d; } a { color: #8ab4f8; }
+  .turn > h2 { border-color: #444; } .facts { color: #aaa; } th, td { border-color: #555; }
+}
 @page { margin: 20mm 18mm; }
 @media print {
   body { max-width: none; margin: 0; padding: 0; font-size: 10.5pt; }
@@ -65,14 +69,15 @@ def html_conversation(
     title: str, turns: Sequence[TurnRecord], language: Language, *, made: Made | None = None, head: str = ""
 ) -> str:
     """Return a conversation as such a page; ``head`` is markup of ours for its head."""
+    shown = " ".join(title.split()) or Fact("page.untitled").text(language)
     parts = []
     for number, turn in enumerate(turns, 1):
         tongue = Language(turn.language)
         body = _html_turn(turn, tongue, f"ref-{number}-", made or _facts)
-        parts.append(
-            f'<section class="turn" lang="{tongue.tag}">\n<h2>{escape(turn.question.strip())}</h2>\n{body}\n</section>'
-        )
-    shown = " ".join(title.split()) or Fact("page.untitled").text(language)
+        asked = turn.question.strip()
+        # The title is most often the first question.
+        heading = "" if number == 1 and " ".join(asked.split()) == shown else f"<h2>{escape(asked)}</h2>\n"
+        parts.append(f'<section class="turn" lang="{tongue.tag}">\n{heading}{body}\n</section>')
     return _html_page(shown, "\n".join(parts), language, head)
 
 

@@ -90,6 +90,7 @@ class TurnStarted(Event):
     """The turn has begun; ``search`` tells whether it may search at all, ``scope`` what its searches are kept to.
 
     The scope is that of :class:`qiusuo.chat.focus.Scope` in its JSON shape, None where all of the web is searched.
+    ``called`` is the name of a further model.
     """
 
     type: ClassVar[str] = "turn"
@@ -100,6 +101,7 @@ class TurnStarted(Event):
     search: bool
     created_at: str
     scope: dict[str, Any] | None = None
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ class ModelTaken(Event):
 
     type: ClassVar[str] = "model"
     model: str
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +310,7 @@ class TurnRecord:
     scope: dict[str, Any] | None = None
     kept: dict[str, Any] | None = None
     related: tuple[str, ...] = ()
+    called: str = ""
 
     @property
     def can_go_on(self) -> bool:
@@ -339,9 +343,9 @@ def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one
     match event:
         case TurnStarted():
             record.mode, record.model, record.search = event.mode, event.model, event.search
-            record.created_at, record.scope = event.created_at, event.scope
+            record.created_at, record.scope, record.called = event.created_at, event.scope, event.called
         case ModelTaken():
-            record.model = event.model
+            record.model, record.called = event.model, event.called
         case Status():
             record.stage = event.stage
         case Round():

@@ -306,6 +306,7 @@ class PortableTurn(_Part):
     question: Text
     mode: str = Field("chat", pattern=r"^[a-z_]{1,30}$")
     model: Name = ""
+    called: Name = ""
     search: bool = False
     created_at: str = Field("", max_length=40)
     state: Literal["done", "stopped", "failed"]

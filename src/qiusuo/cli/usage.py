@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
@@ -23,6 +24,8 @@ from qiusuo.text import visible
 
 SPARKS: Final = "▁▂▃▄▅▆▇█"
 LONGEST: Final = 36
+NARROW: Final = 110
+"""In fewer columns the words of a heading stand below each other: broken anywhere they cannot be read."""
 _OTHERS: Final = {":others": "others", "local": "thisMachine"}
 Column = tuple[str, Callable[[Mapping[str, Any]], str]]
 
@@ -50,7 +53,8 @@ def run_usage(*, days: int, user: str | None, as_json: bool) -> Exit:
     if as_json:
         sys.stdout.write(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
     else:
-        Console(highlight=False, emoji=False).print(shown(report, words))
+        console = Console(highlight=False, emoji=False)
+        console.print(shown(report, words, narrow=console.width < NARROW))
     return Exit.OK
 
 
@@ -82,7 +86,7 @@ def sparkline(values: Sequence[int]) -> str:
     return "".join(SPARKS[-(-value * (len(SPARKS) - 1) // most)] for value in values)
 
 
-def shown(report: Mapping[str, Any], words: BoardWords) -> Group:
+def shown(report: Mapping[str, Any], words: BoardWords, *, narrow: bool = False) -> Group:
     """Return the figures as a terminal shows them."""
     total, time_ = report["total"], report["time"]
     if not total["searches"] and not total["answers"]:
@@ -103,20 +107,24 @@ def shown(report: Mapping[str, Any], words: BoardWords) -> Group:
     ):
         facts.add_row(Text(words(name), style="dim"), Text(value, style="bold"), Text(bars, style="cyan"))
     engines = [*_ENGINES, *(_REQUESTS if "people" in report else ()), *_TIMES, *(_COSTS if costs else ())]
-    tables = [
-        _table(report["engines"], words, [("engine", lambda row: words.named(row["label"])), *engines]),
-        _table(report["models"], words, [("model", lambda row: words.named(row["name"])), *_MODELS]),
-        _table(report.get("people", ()), words, [("person", lambda row: words.named(row["name"])), *_PEOPLE]),
+    found: list[tuple[Sequence[Mapping[str, Any]], list[Column]]] = [
+        (report["engines"], [("engine", lambda row: words.named(row["label"])), *engines]),
+        (report["models"], [("model", lambda row: words.named(row["name"])), *_MODELS]),
+        (report.get("people", ()), [("person", lambda row: words.named(row["name"])), *_PEOPLE]),
     ]
-    return Group(facts, *(part for table in tables if table is not None for part in (Text(), table)))
+    drawn = [_table(rows, words, columns, narrow=narrow) for rows, columns in found if rows]
+    return Group(facts, *(part for table in drawn for part in (Text(), table)))
 
 
-def _table(rows: Sequence[Mapping[str, Any]], words: Words, columns: Sequence[Column]) -> Table | None:
-    if not rows:
-        return None
+def _table(rows: Sequence[Mapping[str, Any]], words: Words, columns: Sequence[Column], *, narrow: bool) -> Table:
     table = Table(show_edge=False, pad_edge=False)
+    if narrow:
+        table.box, table.padding = SIMPLE_HEAD, (0, 1, 0, 0)
     for index, (name, _) in enumerate(columns):
-        table.add_column(words(name), justify="right" if index else "left", overflow="fold")
+        heading = words(name)
+        if narrow:
+            heading = heading.replace(" %", "\u00a0%").replace(" ", "\n")
+        table.add_column(heading, justify="right" if index else "left", overflow="fold", no_wrap=narrow and index > 0)
     for row in rows:
         table.add_row(*(Text(cell(row)) for _, cell in columns))
     return table

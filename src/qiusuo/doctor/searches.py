@@ -98,14 +98,15 @@ def _nobody(address: str, silent: Silent) -> Fact:
 
 def _partial(address: str, good: dict[str, frozenset[str]], silent: Silent) -> list[Finding]:
     found: list[Finding] = []
-    failing = listed_engines(silent) if silent else "-"
+    failing = listed_engines(silent) if silent else ""
+    failed = Fact("searxng.or_failed", engines=failing) if silent else ""
     empty = [language for language, engines in good.items() if not engines]
     answering = set().union(*good.values())
     found += [
         Finding(
             "searxng.one_language",
             Level.WARNING,
-            {"address": address, "language": _LANGUAGES[language], "engines": failing},
+            {"address": address, "language": _LANGUAGES[language], "failed": failed},
         )
         for language in empty
     ]

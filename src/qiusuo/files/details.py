@@ -42,13 +42,13 @@ class FileDetails(Details):
     def card(self, language: Language = Language.ENGLISH) -> Card | None:  # noqa: ARG002 - its facts have both
         facts = []
         if self.page:
-            facts.append(CardFact(str(self.page), _labels("file.page")))
+            facts.append(CardFact("", _labels(Fact("file.page", page=self.page))))
         elif self.line:
-            facts.append(CardFact(str(self.line), _labels("file.line")))
+            facts.append(CardFact("", _labels(Fact("file.line", line=self.line))))
         if self.heading:
             facts.append(CardFact(self.heading))
         return Card(self.name, self.text, facts=tuple(facts))
 
 
-def _labels(code: str) -> dict[str, str]:
-    return {language.value: Fact(code).text(language) for language in Language}
+def _labels(fact: Fact) -> dict[str, str]:
+    return {language.value: fact.text(language) for language in Language}

@@ -21,8 +21,25 @@ _BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
 _HTML: Final = re.compile(rb"<!doctype\s+html|<html[\s>]|<body[\s>]", re.IGNORECASE)
 _TAG: Final = re.compile(rb"</[a-z][a-z0-9]*\s*>", re.IGNORECASE)
 _BEGINNING: Final = 4096
+# What other kinds begin with, however much of the rest looks like text.
 # RTF is text, but nobody wants to read its commands.
-_RTF: Final = b"{\\rtf"
+_OTHERS: Final = (
+    b"\x89PNG",
+    b"\xff\xd8\xff",  # JPEG
+    b"GIF87a",
+    b"GIF89a",
+    b"PK\x05\x06",  # a ZIP of nothing
+    b"PK\x07\x08",
+    b"\x7fELF",
+    b"MZ\x90",
+    b"\x1f\x8b",  # gzip
+    b"BZh91AY",
+    b"\xfd7zXZ",
+    b"\x28\xb5\x2f\xfd",  # zstd
+    b"7z\xbc\xaf\x27\x1c",
+    b"Rar!\x1a",
+    b"{\\rtf",
+)
 _NOT_TEXT: Final = bytes({*range(9), 11, *range(14, 27), *range(28, 32), 127})
 _MOST_NOT_TEXT: Final = 0.02
 _OF_HTML: Final = frozenset({"html", "htm", "xhtml"})
@@ -56,6 +73,8 @@ def kind_of(name: str, data: bytes) -> FileKind:
 def _is_text(data: bytes) -> bool:
     if data.startswith(_BOMS):
         return True
+    if data.startswith(_OTHERS):
+        return False
     beginning = data[: 16 * _BEGINNING]
     strange = len(beginning) - len(beginning.translate(None, _NOT_TEXT))
-    return not data.startswith(_RTF) and b"\0" not in beginning and strange <= _MOST_NOT_TEXT * len(beginning)
+    return b"\0" not in beginning and strange <= _MOST_NOT_TEXT * len(beginning)

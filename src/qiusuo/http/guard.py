@@ -175,7 +175,7 @@ def check_url(url: str, policy: FetchPolicy) -> Target:
     port = int(port_text or DEFAULT_PORTS[scheme])
     if port not in policy.allowed_ports:
         allowed = [str(number) for number in sorted(policy.allowed_ports)[:5]] or "-"
-        raise PageRefused(Fact("page_read.port", port=port, allowed=allowed))
+        raise PageRefused(Fact("page_read.port", port=port, allowed=allowed, **_could_be_opened(host, address, port)))
     shown_host = f"[{host}]" if in_brackets else host
     shown_port = "" if port == DEFAULT_PORTS[scheme] else f":{port}"
     # What is quoted already stays as it is; raw bytes in a redirect (a GBK path) keep their values.
@@ -284,6 +284,13 @@ def _literal_v4(host: str) -> IPv4Address | None:
         return IPv4Address(host)
     except AddressValueError:
         raise PageRefused(Fact("page_read.odd_number", given=_shown(host))) from None
+
+
+def _could_be_opened(host: str, address: Address | None, port: int) -> dict[str, str]:
+    """Return what an operator would list to have a place read; nothing for what no reader should ever reach."""
+    if host in _METADATA_NAMES or (address is not None and inner_address(address) in METADATA_ADDRESSES):
+        return {}
+    return {"place": f"[{host}]:{port}" if isinstance(address, IPv6Address) else f"{_shown(host)}:{port}"}
 
 
 def _check_name(host: str, policy: FetchPolicy) -> None:

@@ -24,6 +24,7 @@ from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionInfo, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
@@ -228,8 +229,11 @@ class ChatRoutes:
             offset=count_in(query, "offset", 0),
         )
         limits = store.limits
+        nothing = found.total == 0 and owner_of(request) != NO_USER
+        earlier = nothing and self.backend.is_run_by(request.scope)
         return json_answer(
             {
+                "ofThisMachine": (await store.page(NO_USER, limit=1)).total if earlier else 0,
                 "sessions": [info.to_dict(language) for info in found.sessions],
                 "more": found.more,
                 "total": found.total,

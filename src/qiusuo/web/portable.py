@@ -27,7 +27,7 @@ from qiusuo.web.chat_requests import Handler, answered, owner_of
 from qiusuo.web.entrance.guard import IMPORT_PATH
 from qiusuo.web.errors import Refusal, status_of
 from qiusuo.web.language import language_headers, language_tag, reader_language, wished_language
-from qiusuo.web.report import conversation_answer
+from qiusuo.web.report import conversation_answer, file_name
 from qiusuo.web.route import json_answer, read_body
 from qiusuo.words import Fact, Language
 
@@ -79,7 +79,7 @@ class PortableRoutes:
         info, turns = await self._conversation(request)
         kind = request.path_params["kind"]
         if kind == "json":
-            return _json_file(info, turns, "conversation")
+            return _json_file(info, turns, file_name("conversation", info.title, kind))
         usual = Language(turns[0].language) if turns else Language.ENGLISH
         return conversation_answer(info.title, turns, kind, wished_language(request.scope) or usual)
 
@@ -88,7 +88,7 @@ class PortableRoutes:
         owner, path = owner_of(request), request.path_params
         info = await self.conversations.store.get(owner, path["session"])
         record = await self.conversations.store.turn(owner, path["session"], path["turn"])
-        return _json_file(info, [self._live(owner, info, record)], "report")
+        return _json_file(info, [self._live(owner, info, record)], file_name("report", record.question, "json"))
 
     async def bring(self, request: Request) -> Response:
         """Take in a conversation as ``export`` gave it."""
@@ -171,7 +171,7 @@ class PortableRoutes:
 
 
 def _json_file(info: SessionInfo, turns: Sequence[TurnRecord], name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}.json"'}
+    headers = {"Content-Disposition": f"attachment; {name}"}
     return json_answer(to_portable(info, turns), headers=headers)
 
 

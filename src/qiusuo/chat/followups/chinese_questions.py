@@ -45,6 +45,7 @@ _MODALS: Final = (
     "为什么不",
 )
 _FEW_AFTER_A_MODAL: Final = 4
+_SEVERAL_WORDS: Final = 4
 _GOING_IN: Final = re.compile(
     "[\u3400-\u9fff]{0,4}(?:能不能|可不可以|能|可以|让不让|让|准)带?[\u3400-\u9fff]{0,3}"
     "(?:进去?|入内|入园|入场|入馆|上去|下去)[吗么嘛不]?"
@@ -137,6 +138,8 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
         return Leaning.INSTEAD
     if question.pointers():
         return Leaning.POINTING
+    if talk.was_in_another_script(chinese=True) and _has_subject(question):
+        return Leaning.ALONE
     return Leaning.ELLIPSIS if _leaves_out(question, talk) else Leaning.ALONE
 
 
@@ -184,6 +187,16 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     begins = first is not None and first.first == 0 and len(first.full) > 1 and question.words[0].kind in HARD
     few = _FEW_AFTER_A_MODAL if question.bare.startswith(_MODALS) else FEW_CHARACTERS
     return not begins and question.own_characters() <= few
+
+
+def _has_subject(question: Question) -> bool:
+    """Tell whether a question begins with something of several words: 项目预算是多少, not 预算是多少."""
+    first = question.things[0] if question.things else None
+    if first is None or first.first or question.pointers():
+        return False
+    kinds = HARD | {"class_noun"}
+    own = sum(len(word.text) for word in question.words if word.kind in kinds and word.start < first.last)
+    return is_hard(question, first) and own >= _SEVERAL_WORDS
 
 
 def _goes_in(question: Question) -> bool:

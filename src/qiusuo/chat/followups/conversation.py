@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -11,6 +12,7 @@ LONGEST_THING: Final = 60
 _LONGEST_QUESTION: Final = 200
 _THINGS_KEPT: Final = 8
 _CHARACTERS_OF_THE_THEME: Final = 200
+_HAN: Final = re.compile(r"[\u3400-\u9fff]")
 
 
 class Leaning(Enum):
@@ -87,6 +89,11 @@ class Conversation:
         narrowed = exactly and self.theme is not None and longer.stems < self.theme.stems
         if self.theme is None or replaced or narrowed or _same_kind(self.theme, longer):
             self.theme = longer
+
+    def was_in_another_script(self, *, chinese: bool) -> bool:
+        """Tell whether what was spoken of is said in another script than the question; a name is the same in all."""
+        last = self.things[-1] if self.things else None
+        return last is not None and not last.named and bool(_HAN.search(last.text)) != chinese
 
     def hear(self, answer: str) -> None:
         """Leave the theme behind where the answer about something else does not come back to it."""

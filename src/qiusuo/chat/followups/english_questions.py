@@ -115,6 +115,8 @@ def leaning(question: Question, talk: Conversation) -> Leaning:
         return Leaning.POINTING
     if question.opens_with("versus"):
         return Leaning.ELLIPSIS
+    if talk.was_in_another_script(chinese=False) and _has_subject(question):
+        return Leaning.ALONE
     return Leaning.ELLIPSIS if _leaves_out(question, talk) else Leaning.ALONE
 
 
@@ -198,6 +200,17 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     # A single word that asks nothing is a new search.
     few = _FEW_WORDS + (question.bare[0] in _MAY and question.bare[1:2] in _ME)
     return question.asks() and not _introduces(question) and own <= few
+
+
+def _has_subject(question: Question) -> bool:
+    """Tell whether something of several words is asked about: the project budget, not the budget."""
+    words = question.words
+    return any(
+        sum(word.kind in HARD for word in words[thing.first : thing.last + 1])
+        + (thing.first > 0 and words[thing.first - 1].kind == "aspect")
+        > _FEW_WORDS
+        for thing in question.things
+    )
 
 
 def _introduces(question: Question) -> bool:

@@ -173,7 +173,7 @@ class Context:
         self.failed = error, first.label
         told = Fact("notice.second_model", first=first.label, second=second.model.info.label)
         self.journal.notice(notice(told, "warning", reason=error.told, commands=error.commands))
-        self.journal.emit(ModelTaken(second.model.info.name))
+        self.journal.emit(ModelTaken(second.model.info.name, second.name))
         if second.model.info.kind == EXTRACTIVE and self.ask.client.tools:
             self.leave_out_client_tools()
         return True

@@ -230,12 +230,12 @@ class Conversation:
 
     def _state(self) -> str:
         told = [fact.text(self._words.language) for work in self._work if (fact := work.status())]
-        return " · ".join((self._settings(), self._talk.model.info.name, *told))
+        return " · ".join((self._settings(), self._talk.model_shown, *told))
 
     async def _greet(self) -> None:
         await self._talk.look_up_engine()
         model = self._talk.model
-        line = self._words("header", version=__version__, model=model.info.name, settings=self._settings())
+        line = self._words("header", version=__version__, model=self._talk.model_shown, settings=self._settings())
         self._console.print(Text(line, style="bold"))
         self._console.print(Text(self._words("hint"), style="dim"))
         self._tell_unfinished()

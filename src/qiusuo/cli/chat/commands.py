@@ -198,7 +198,7 @@ class Commands:
     async def _model(self, argument: str) -> None:
         if argument:
             await self._talk.use_model(argument)
-        self._say(self._words("model_is", name=visible(self._talk.model.info.name)), "green")
+        self._say(self._words("model_is", name=visible(self._talk.model_shown)), "green")
         if argument:
             return
         models = self._talk.models()

@@ -93,6 +93,8 @@ def reading_line(event: Reading, words: ChatWords) -> str:
     parts = [words("pages_read", count=len(read)), words("pages_used", numbers=used) if used else ""]
     failed = [page for page in event.pages if page.state is PageState.FAILED]
     parts += [f"[{page.number}] {visible(page.domain)}: {visible(page.why(words.language))}" for page in failed]
+    places = {str(page.fact.values["place"]) for page in failed if page.fact and "place" in page.fact.values}
+    parts += [words("open_place", places=", ".join(visible(place) for place in sorted(places)))] if places else []
     return f"{'✓' if read else '✗'} {' · '.join(filter(None, parts))}"
 
 

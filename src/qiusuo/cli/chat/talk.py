@@ -101,6 +101,12 @@ class Talk:
         name = self._conversations.chat.book.chosen(self.settings.model).name
         return name or next(iter(self.models()))
 
+    @property
+    def model_shown(self) -> str:
+        """What is shown of it: the name of a further model with that of the provider's."""
+        chosen = self._conversations.chat.book.chosen(self.settings.model)
+        return " · ".join(filter(None, (chosen.name, chosen.model.info.name)))
+
     def models(self) -> dict[str, str]:
         """Return the models by the names by which they are chosen here, the first one's first."""
         book = self._conversations.chat.book

@@ -92,6 +92,7 @@ class ChatView:
         self._engine = engine
         self._links = can_link()
         self._model = ""
+        self._may_recall = False  # an agent that has not searched, and nothing else tells why
         self._status: Status | None = None
         self._since = time.monotonic()
         self._tail = ""
@@ -117,13 +118,16 @@ class ChatView:
 
     def show(self, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
         """Show what happens."""
+        if isinstance(event, Round | Notice):
+            self._may_recall = False
         match event:
             case TurnStarted():
-                self._model = event.model
+                self._may_recall = event.mode == "agent"
+                self._model = _named(event)
                 if event.scope:
                     self._line(scope_line(event, self._words), "dim")
             case ModelTaken():
-                self._model = event.model
+                self._model = _named(event)
             case Status():
                 self._status, self._since = event, time.monotonic()
             case Delta():
@@ -226,5 +230,12 @@ class ChatView:
         if self._check:
             for line in check_lines(self._check, self._words):
                 self._line(line, "yellow")
+        if self._may_recall and event.state is TurnState.DONE and not event.references:
+            self._line(self._words("from_memory"))
         if self._usage:
             self._line(usage_line(self._usage, self._model, self._words))
+
+
+def _named(event: TurnStarted | ModelTaken) -> str:
+    """Return the model as it is shown: with the name by which it was chosen."""
+    return " · ".join(filter(None, (event.called, event.model)))

@@ -11,7 +11,7 @@ const SILENCE_MS = 45_000;
 export class ApiError extends Error {
   /**
    * @param {number} status
-   * @param {{error?: string, message?: string, fix?: string, retryAfter?: number, fields?: Record<string, {message: string}>}} [body]
+   * @param {{error?: string, message?: string, fix?: string, retryAfter?: number, fields?: Record<string, {message: string}>, values?: Record<string, any>}} [body]
    */
   constructor(status, body = {}) {
     super(body.message || `HTTP ${status}`);
@@ -20,6 +20,7 @@ export class ApiError extends Error {
     this.fix = body.fix || "";
     this.retryAfter = body.retryAfter ?? null;
     this.fields = body.fields ?? {};
+    this.values = body.values ?? {};
   }
 }
 
@@ -123,7 +124,8 @@ export async function download(path, name) {
   const response = await request(path, { headers: headers({}), signal: AbortSignal.timeout(PATIENCE_MS) });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
-  link.download = name;
+  const called = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+  link.download = called ? decodeURIComponent(called) : name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), PATIENCE_MS);
 }

@@ -1,8 +1,9 @@
 /** Which check belongs to which citation in an answer. */
 import { listed, t } from "./i18n.js";
 import { readable } from "./markdown.js";
+import { getState } from "./store.js";
 
-/** @import { CitationCheck, ClaimCheck, Turn } from "./types.js" */
+/** @import { CitationCheck, ClaimCheck, Source, Turn } from "./types.js" */
 
 /** @type {WeakMap<Element, CitationCheck>} */
 const found = new WeakMap();
@@ -12,6 +13,18 @@ const GAP = 10;
 /** @param {Element} link @returns {CitationCheck | null} what the check says of a citation */
 export function checkOf(link) {
   return found.get(link) ?? null;
+}
+
+/**
+ * The source of a number: one of the turn, else of an earlier one, since numbers go on through the conversation.
+ *
+ * @param {Source[]} own
+ * @param {number} number
+ * @returns {Source | undefined}
+ */
+export function sourceOf(own, number) {
+  const found = own.find((source) => source.number === number);
+  return found ?? getState().turns.flatMap((turn) => turn.sources).find((source) => source.number === number);
 }
 
 /**
@@ -28,7 +41,7 @@ export function markCitations(root, turn) {
     const check = checks[index];
     link.classList.remove("supported", "weak", "not_found");
     found.delete(link);
-    const title = turn.sources.find((source) => source.number === number)?.title ?? "";
+    const title = sourceOf(turn.sources, number)?.title ?? "";
     const words = [t("citation", { number }), title];
     if (check) {
       found.set(link, check);

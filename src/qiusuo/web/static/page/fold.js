@@ -45,7 +45,7 @@ export function fold(turn, event) {
       Object.assign(turn, rest);
       break;
     case "model":
-      turn.model = rest.model;
+      Object.assign(turn, rest);
       break;
     case "related":
       turn.related = rest.questions;

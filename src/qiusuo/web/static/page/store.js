@@ -9,6 +9,7 @@ import { useLayoutEffect, useState } from "./vendor.js";
  * @property {number} id
  * @property {string} text
  * @property {"info" | "error"} level
+ * @property {string} about
  *
  * @typedef {object} State
  * @property {Config | null} config
@@ -50,7 +51,7 @@ let state = {
   findings: [],
   healthy: true,
   sessions: [],
-  kept: { more: false, total: 0, most: Infinity, whenFull: "refuse" },
+  kept: { more: false, total: 0, most: Infinity, whenFull: "refuse", ofThisMachine: 0 },
   query: "",
   current: null,
   settings: defaultSettings(),
@@ -119,12 +120,12 @@ export function useStore(pick) {
 
 let toastCount = 0;
 
-/** @param {string} text @param {"info" | "error"} [level] */
-export function toast(text, level = "info") {
+/** @param {string} text @param {"info" | "error"} [level] @param {string} [about] what it belongs to */
+export function toast(text, level = "info", about = "") {
   const id = ++toastCount;
   // A confirmation makes way for the next one; errors stay.
   const kept = state.toasts.filter((one) => one.level === "error").slice(-2);
-  change({ toasts: [...kept, { id, text, level }] });
+  change({ toasts: [...kept, { id, text, level, about }] });
   setTimeout(() => change({ toasts: state.toasts.filter((one) => one.id !== id) }), level === "error" ? 7000 : 2500);
 }
 

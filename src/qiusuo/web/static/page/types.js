@@ -43,7 +43,7 @@
  * @property {number} [pages]
  * @property {"reading" | "ready" | "failed"} state
  *
- * @typedef {KeptFile & {key: number, page?: number, why?: string}} Chip
+ * @typedef {KeptFile & {key: number, page?: number, why?: string, named?: boolean}} Chip
  *
  * @typedef {object} Branch
  * @property {string} session the other conversation
@@ -55,6 +55,7 @@
  * @property {number} total conversations of the user
  * @property {number} most that are kept
  * @property {"refuse" | "delete_oldest"} whenFull
+ * @property {number} ofThisMachine conversations from before tokens, for an operator who has none
  *
  * @typedef {object} Attempt
  * @property {string} engine
@@ -141,12 +142,18 @@
  * @property {number} ms
  * @property {boolean} cached
  * @property {string} reason why it could not be read
+ * @property {string} [code] the same for programs
+ * @property {Record<string, any>} [values]
  *
  * @typedef {object} Reading pages that are read side by side
  * @property {number} number
  * @property {PageRead[]} pages
  * @property {boolean} done
  * @property {number} ms
+ *
+ * @typedef {object} Told a fact, for programs
+ * @property {string} [code]
+ * @property {Record<string, any>} [values]
  *
  * @typedef {object} Notice
  * @property {string} code
@@ -157,6 +164,7 @@
  * @property {string[]} commands
  * @property {string} doc
  * @property {number | null} retryAfter
+ * @property {Told | null} [reason]
  *
  * @typedef {object} CitationCheck
  * @property {number} number
@@ -210,6 +218,7 @@
  * @property {string} question
  * @property {Mode} mode
  * @property {string} model
+ * @property {string} [called] the name under which it was chosen, or took over; blank for the first
  * @property {boolean} search
  * @property {string} createdAt
  * @property {TurnState} state

@@ -49,6 +49,7 @@ function options({ series, by, bars, format }, width, point) {
   const line = colour("--line");
   const axis = { stroke: colour("--soft"), font: "12px system-ui, sans-serif", ticks: { show: false } };
   const days = uPlot.tzDate;
+  const bucket = by === "day" ? DAY : 3600; // a bar begins at its time: the last one needs room behind it
   const shown = series.map((each, index) => {
     const stroke = paint(index);
     const common = { label: each.name, stroke, points: { show: false } };
@@ -62,7 +63,7 @@ function options({ series, by, bars, format }, width, point) {
     legend: { show: false },
     tzDate: (/** @type {number} */ seconds) => (by === "day" ? days(new Date(seconds * 1000), "Etc/UTC") : new Date(seconds * 1000)),
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !bars } },
-    scales: { y: { range: (/** @type {any} */ _u, /** @type {number} */ _low, /** @type {number} */ high) => [0, high > 0 ? high * 1.08 : 1] } },
+    scales: { x: { range: (/** @type {any} */ _u, /** @type {number} */ low, /** @type {number} */ high) => [low - bucket, high + bucket] }, y: { range: (/** @type {any} */ _u, /** @type {number} */ _low, /** @type {number} */ high) => [0, high > 0 ? high * 1.08 : 1] } },
     series: [{}, ...shown],
     axes: [
       {

@@ -40,19 +40,17 @@ function inSight() {
 /** @param {URLSearchParams} given @returns {Partial<Settings>} what the address says of the new conversation */
 function wished(given) {
   const mode = given.get("mode");
-  const search = given.get("search");
   const { focuses, freshness: times } = getState().config ?? {};
   const focus = focuses?.find((one) => one.name === given.get("focus"))?.name;
   const sites = given.getAll("site").flatMap(sitesIn);
   const freshness = /** @type {Settings["freshness"]} */ (times?.find((one) => one.name && one.name === given.get("fresh"))?.name);
-  const narrowed = focus || sites.length || freshness;
   return {
-    ...(narrowed && { search: true }),
     ...(focus && { focus }),
     ...(sites.length && { sites }),
     ...(freshness && { freshness }),
     ...((mode === "chat" || mode === "agent") && { mode }),
-    ...((search === "on" || search === "off") && { search: search === "on" }),
+    // Who asks from the address bar asks a search engine.
+    search: given.get("search") !== "off",
   };
 }
 

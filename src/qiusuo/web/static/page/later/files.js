@@ -99,7 +99,9 @@ async function send(key, file, signal) {
   } catch (error) {
     if (signal.aborted) return true;
     const lost = error instanceof ApiError && error.status === 0;
-    update(key, { state: "failed", why: lost ? tr("fileLost") : told(error) });
+    // Many a sentence begins with the name.
+    const named = error instanceof ApiError && "name" in error.values;
+    update(key, { state: "failed", why: lost ? tr("fileLost") : told(error), named });
     return false;
   }
 }
@@ -172,7 +174,7 @@ function Chips() {
 function FileChip({ chip }) {
   return html`
     <li class=${`file ${chip.state}`}>
-      <span class="file-name" title=${chip.name}>${chip.name}</span>
+      ${!chip.named && html`<span class="file-name" title=${chip.name}>${chip.name}</span>`}
       <span class="file-about" role=${chip.state === "failed" ? "alert" : undefined}>${about(chip)}</span>
       <${IconButton} icon="close" label=${tr("fileRemove", { name: chip.name })} onClick=${() => void remove(chip)} />
     </li>

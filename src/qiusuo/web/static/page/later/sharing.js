@@ -2,6 +2,7 @@
 import { call, sessionPath } from "../api.js";
 import { html } from "../html.js";
 import { formatDay, listed } from "../i18n.js";
+import { getState } from "../store.js";
 import { useRef, useState } from "../vendor.js";
 import { failure, tr } from "./say.js";
 
@@ -17,7 +18,10 @@ export function PublicLink({ session, turn, open, onMade }) {
   const [copied, setCopied] = useState(false);
   /** @type {{current: HTMLInputElement | null}} */
   const field = useRef(null);
-  if (!open) return html`<section><h3>${tr("publicLink")}</h3><p class="hint">${tr("sharingOff")}</p></section>`;
+  if (!open) {
+    const off = tr(getState().config?.operator ? "sharingOffHere" : "sharingOff");
+    return html`<section><h3>${tr("publicLink")}</h3><p class="hint">${off}</p></section>`;
+  }
   const make = async () => {
     try {
       const wanted = { ...(turn && { until: turn }), ...(days && { days: Number(days) }) };

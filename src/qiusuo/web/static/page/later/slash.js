@@ -3,7 +3,7 @@ import { isComposing } from "../browser.js";
 import { html } from "../html.js";
 import { getLanguage, saying, t } from "../i18n.js";
 import { changeSettings, newChat } from "../sessions.js";
-import { getState, say, toast } from "../store.js";
+import { change, getState, say, toast } from "../store.js";
 import { send } from "../turns.js";
 import { useEffect, useLayoutEffect, useState } from "../vendor.js";
 import { COMMANDS } from "./commands.js";
@@ -64,10 +64,15 @@ function alike(one, other) {
   return one.length > 1 && (other.startsWith(one.slice(0, 2)) || other.endsWith(one.slice(-3)));
 }
 
+/** @param {string} text what is wrong with a command */
+function fault(text) {
+  toast(text, "error", "command");
+}
+
 /** @type {Record<string, (argument: string, write: (text: string) => void) => unknown>} each false where it cannot be done so */
 const ACTIONS = {
   search(argument) {
-    if (getState().settings.mode === "agent") return toast(t("agentNote"), "error"), true;
+    if (getState().settings.mode === "agent") return fault(t("agentNote")), true;
     if (argument !== "on" && argument !== "off") return false;
     void changeSettings({ search: argument === "on" }, t(argument === "on" ? "saidOn" : "saidOff"));
   },
@@ -78,7 +83,10 @@ const ACTIONS = {
   model(argument, write) {
     if (!argument) return write("/model "), "kept";
     const found = models().find((model) => shownName(model.name) === argument && model.kind !== "unusable");
-    if (!found) return toast(tr("unknownModel", { name: argument }), "error"), "kept";
+    if (!found) {
+      const there = models().filter((model) => model.kind !== "unusable").map((model) => shownName(model.name)).filter(Boolean);
+      return fault(tr("unknownModel", { name: argument, there: there.join(", ") })), "kept";
+    }
     void chooseModel(found.name, models());
   },
   depth(argument) {
@@ -115,17 +123,19 @@ const ACTIONS = {
  * @param {(text: string) => void} write
  */
 export function run(text, write) {
+  // What was wrong with the command before it is past.
+  change({ toasts: getState().toasts.filter((one) => one.about !== "command") });
   const { name: written, argument } = parsed(text);
   const name = { h: "help", "?": "help", "": "help" }[written] ?? written;
   const command = COMMANDS.find((one) => one.name === name);
   if (!command) {
     const near = COMMANDS.find((one) => alike(name, one.name));
     const advice = near ? tr("didYouMean", { name: `/${near.name}` }) : "";
-    toast(`${tr("unknownCommand", { name: `/${written}` })} ${advice} ${tr("sendAsIs")}`, "error");
+    fault(`${tr("unknownCommand", { name: `/${written}` })} ${advice} ${tr("sendAsIs")}`);
     return;
   }
   const done = ACTIONS[name](argument, write);
-  if (done === false) toast(tr("usage", { usage: `/${name} ${command.argument}` }), "error");
+  if (done === false) fault(tr("usage", { usage: `/${name} ${command.argument}` }));
   else if (done !== "kept") write("");
 }
 

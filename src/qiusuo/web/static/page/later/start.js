@@ -100,7 +100,7 @@ function ToDo({ finding, data, operator }) {
   const part = here === "searxng_url" ? "searxng" : "model";
   return html`
     <p>${fix || finding.why}</p>
-    ${here && html`<p><a href=${`/settings#${part}`}>${tr("setInSettings")}</a> ${value && html`<code>${value}</code>`}</p>`}
+    ${here && html`<p><a href=${`${ROOT}/settings#${part}`}>${tr("setInSettings")}</a> ${value && html`<code>${value}</code>`}</p>`}
     ${(operator ? commands : []).map((command) => html`<${Command} key=${command} command=${command} />`)}
   `;
 }

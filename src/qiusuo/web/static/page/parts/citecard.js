@@ -1,5 +1,5 @@
 /** The card beside a citation: shown on hover, focus and tap. */
-import { checkOf } from "../citations.js";
+import { checkOf, sourceOf } from "../citations.js";
 import { html } from "../html.js";
 import { formatDay, listed, t } from "../i18n.js";
 import { isWeb } from "../markdown.js";
@@ -114,7 +114,7 @@ function Card({ shown, turn, onEnter, onLeave }) {
       window.removeEventListener("resize", follow);
     };
   }, [shown]);
-  const source = turn.sources.find((one) => one.number === shown.number);
+  const source = sourceOf(turn.sources, shown.number);
   const check = checkOf(shown.link);
   const added = shown.link.classList.contains("added");
   if (!source) return null;

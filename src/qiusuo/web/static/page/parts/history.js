@@ -6,6 +6,7 @@ import { moreHistory, remove, rename, searchHistory } from "../sessions.js";
 import { change, getState, useStore } from "../store.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { Icon, IconButton, MoreButton } from "./icons.js";
+import { docLink } from "./notice.js";
 
 /** @import { SessionInfo } from "../types.js" */
 
@@ -27,6 +28,7 @@ export function History() {
       <${Find} />
       <${Fullness} kept=${kept} />
       ${shown.length === 0 && html`<p class="hint">${query ? t("noHits") : t("noHistory")}</p>`}
+      ${shown.length === 0 && kept.ofThisMachine > 0 && html`<p class="hint">${t("beforeTokens", { count: kept.ofThisMachine })} <a href=${docLink("/docs/sharing#before-tokens")} target="_blank">${t("readDocs")}</a></p>`}
       <ul>
         ${shown.map((session) => {
           const mine = session.id === current;

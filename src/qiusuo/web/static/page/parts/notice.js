@@ -5,7 +5,7 @@ import { getLanguage, ownNotice, t } from "../i18n.js";
 import { useStore } from "../store.js";
 import { Command } from "./copy.js";
 
-/** @import { Notice } from "../types.js" */
+/** @import { Notice, Told } from "../types.js" */
 
 const GUIDE = "/docs/troubleshooting";
 const ROLES = { error: "alert", warning: "status" };
@@ -23,6 +23,13 @@ function docTitle(doc) {
   return doc.includes("configuration") ? t("docConfiguration") : t("readDocs");
 }
 
+/** What an operator can do about a page on a port that is not read. @param {{fact: Told | null | undefined}} props */
+export function Opening({ fact }) {
+  const operator = useStore((state) => state.config?.operator ?? false);
+  const place = fact?.code === "page_read.port" && fact.values?.place;
+  return operator && place ? html`<span class="told">${t("openPlace", { place })}</span>` : null;
+}
+
 /** @param {{notice: Notice, fresh?: boolean}} props */
 export function NoticeView({ notice, fresh = false }) {
   const own = ownNotice(notice.code);
@@ -36,6 +43,7 @@ export function NoticeView({ notice, fresh = false }) {
   const commands = operator ? notice.commands : [];
   const rest = html`
     ${notice.retryAfter != null && html`<p>${t("retryAfter", { count: Math.ceil(notice.retryAfter) })}</p>`}
+    <${Opening} fact=${notice.reason} />
     ${commands.map((command) => html`<${Command} key=${command} command=${command} />`)}
   `;
   const links = html`

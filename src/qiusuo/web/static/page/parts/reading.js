@@ -3,6 +3,7 @@ import { html, memo } from "../html.js";
 import { formatSeconds, listed, t } from "../i18n.js";
 import { useState } from "../vendor.js";
 import { Icon } from "./icons.js";
+import { Opening } from "./notice.js";
 
 /** @import { PageRead, Reading, TurnState } from "../types.js" */
 
@@ -68,6 +69,7 @@ function PageRow({ page }) {
       <b>[${page.number}] ${page.title || page.domain}</b> <span class="ms">${page.domain}</span> <span class=${page.state}>${words[page.state]}</span>
       ${page.cached && html` <span class="ms">${t("cached")}</span>`}
       ${page.reason && html`<span class="told">${page.reason}</span>`}
+      <${Opening} fact=${page} />
     </li>
   `;
 }

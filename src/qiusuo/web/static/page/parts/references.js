@@ -1,4 +1,5 @@
 /** The list under an answer, in the order and under the headings that the server gives; to be copied as it is. */
+import { sourceOf } from "../citations.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { isWeb, readable } from "../markdown.js";
@@ -15,7 +16,6 @@ const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 /** @param {{markdown: string, sources: Source[]}} props */
 export function References({ markdown, sources }) {
   if (!markdown.trim()) return null;
-  const known = new Map(sources.map((source) => [source.number, source]));
   const lines = markdown.split("\n").filter((line) => line.trim());
   return html`
     <section class="references">
@@ -25,7 +25,7 @@ export function References({ markdown, sources }) {
           return html`<h3 key=${index}>${t("references")}</h3><${IconButton} icon="copy" label=${t("copyReferences")} onClick=${() => void copy(markdown)} />`;
         }
         if (heading) return html`<h4 key=${index}>${heading[2].replace(ESCAPED, "$1")}</h4>`;
-        const source = known.get(Number(ENTRY.exec(line)?.[1]));
+        const source = sourceOf(sources, Number(ENTRY.exec(line)?.[1]));
         if (source) return html`<${Reference} key=${index} source=${source} />`;
         return html`<div key=${index} class="reference-other"><${Markdown} text=${line.replace(/^- /, "")} /></div>`;
       })}

@@ -67,6 +67,7 @@ function Ending({ turn, last, busy }) {
     ${turn.state === "stopped" && turn.finish !== "server_stopping" && html`<p class="hint">${t("stopped")}</p>`}
     ${turn.state === "failed" && !turn.notices.length && html`<p class="hint">${t("interrupted")}</p>`}
     ${turn.state === "done" && !turn.answer && html`<p class="hint">${t("emptyAnswer")}</p>`}
+    ${isFromMemory(turn) && html`<p class="hint">${t("fromMemory")}</p>`}
     ${turn.finish === "length" && html`<p class="hint">${t("lengthCut")}</p>`}
     ${suggests && related && html`<${related.Related} questions=${turn.related} />`}
     <${References} markdown=${turn.references} sources=${turn.sources} />
@@ -101,9 +102,15 @@ function Verdicts({ turn }) {
   `;
 }
 
+/** @param {Turn} turn @returns {boolean} an agent may search, and this one did not */
+function isFromMemory({ mode, state, answer, rounds, references, notices, model }) {
+  if (mode !== "agent" || state !== "done" || !answer || model === "extractive") return false;
+  return !rounds.length && !references && !notices.length;
+}
+
 /** @param {Turn} turn @returns {string} */
 function usage(turn) {
-  const model = turn.model === "extractive" ? t("excerpts") : turn.model;
+  const model = listed(turn.called, turn.model === "extractive" ? t("excerpts") : turn.model);
   if (!turn.usage) return model;
   const { totalMs, searches, outputTokens } = turn.usage;
   return listed(

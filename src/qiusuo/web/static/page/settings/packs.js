@@ -74,7 +74,7 @@ function PackCard({ pack, busy, onAsk }) {
         ${installed ? button(tr("update"), "POST") : button(tr("fetch"), "POST")} ${installed && button(tr("remove"), "DELETE")}
       </div>
       <p class="about">${pack.what}</p>
-      <p class="about">${tr("packSize", { size: pack.download_mb })} ${pack.licence}</p>
+      <p class="about">${pack.download_mb ? tr("packSize", { size: pack.download_mb }) : tr("packSizeOpen")} ${pack.licence}</p>
       ${pack.words && html`<p class=${pack.state === "failed" ? "wrong" : "about"} role="status">${pack.words}</p>`}
       ${isWorking(pack) && html`<progress aria-label=${name} value=${pack.done ?? undefined} max=${pack.total ?? undefined}></progress>`}
     </li>
