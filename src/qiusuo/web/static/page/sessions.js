@@ -1,6 +1,7 @@
 /** Conversations: opened, begun, listed, renamed, deleted; and their settings. */
-import { ApiError, call, health, refusedWith, sessionPath } from "./api.js";
+import { call, health, refusedWith, sessionPath } from "./api.js";
 import { announce, onAnnounced } from "./browser.js";
+import { messageOf } from "./failures.js";
 import { getLanguage, onPreferences, t } from "./i18n.js";
 import { change, defaultSettings, getState, say, toast } from "./store.js";
 import { tellAgain } from "./telling.js";
@@ -16,8 +17,6 @@ const UNWELL_MS = 5000;
 const FRESH_MS = 6000;
 /** The server runs, but without conversations. */
 export const NO_CHAT = "no chat";
-/** As much is kept as may be. */
-export const LIMIT = "LimitReached";
 
 /** The change of settings that is under way; what is sent next waits for it. @type {Promise<unknown>} */
 let saved = Promise.resolve();
@@ -388,13 +387,4 @@ export async function remove(id) {
   if (target === id) newChat({ instead: true });
   await refreshHistory();
   announce(id);
-}
-
-/** @param {unknown} error @returns {string} */
-export function messageOf(error) {
-  if (error instanceof ApiError) {
-    if (error.kind === LIMIT) return t("historyFull");
-    return error.status === 0 ? t("cannotStart") : [error.message, error.fix].filter(Boolean).join(" ");
-  }
-  return error instanceof Error ? error.message : String(error);
 }

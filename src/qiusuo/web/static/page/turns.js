@@ -1,9 +1,10 @@
 /** Turns: asked, followed as they are answered (also after a reload or a lost connection), stopped. */
 import { ApiError, call, openStream, readEvents, refusedWith, sessionPath } from "./api.js";
 import { announce } from "./browser.js";
+import { LIMIT, messageOf } from "./failures.js";
 import { fold, newTurn } from "./fold.js";
 import { getLanguage, t } from "./i18n.js";
-import { LIMIT, ensureSession, gone, lookAgain, messageOf, refreshHistory } from "./sessions.js";
+import { ensureSession, gone, lookAgain, refreshHistory } from "./sessions.js";
 import { change, getState, say, toast } from "./store.js";
 
 /** @import { Session, Turn } from "./types.js" */

@@ -2,7 +2,8 @@
 import { call, sessionPath } from "../api.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
-import { messageOf, openFromAddress, refreshHistory } from "../sessions.js";
+import { messageOf } from "../failures.js";
+import { openFromAddress, refreshHistory } from "../sessions.js";
 import { getState, toast } from "../store.js";
 import { UNSENT, send } from "../turns.js";
 import { useEffect } from "../vendor.js";

@@ -1,7 +1,7 @@
 /** What the parts of this room say. */
 import { ApiError } from "../api.js";
 import { saying } from "../i18n.js";
-import { messageOf } from "../sessions.js";
+import { messageOf } from "../failures.js";
 import { WORDS } from "./words.js";
 
 export const tr = saying(WORDS);

@@ -2,7 +2,7 @@
 import { download, sessionPath } from "../api.js";
 import { html } from "../html.js";
 import { formatSeconds, listed, t } from "../i18n.js";
-import { messageOf } from "../sessions.js";
+import { messageOf } from "../failures.js";
 import { getState, toast } from "../store.js";
 import { goOn } from "../turns.js";
 import { useEffect, useRef, useState } from "../vendor.js";
