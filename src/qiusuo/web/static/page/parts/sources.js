@@ -120,9 +120,10 @@ function cardOf(law) {
 
 /** A source of which more is known: its words, how it stands, since when. @param {{source: Source, card: Card}} props */
 function DetailCard({ source, card }) {
-  const facts = card.facts.map(({ value, labels, day }) =>
-    [labels[getLanguage()], day ? formatDay(value) : value].filter(Boolean).join(" "),
-  );
+  const facts = card.facts.map(({ value, labels, day }) => {
+    const [label, shown] = [labels[getLanguage()] ?? "", day ? formatDay(value) : value];
+    return label.includes("{value}") ? label.replace("{value}", shown) : [label, shown].filter(Boolean).join(" ");
+  });
   return html`
     <li class="card whole-text">
       <p class="card-title">
