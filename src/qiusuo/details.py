@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from qiusuo.words import Language
 
@@ -32,6 +32,10 @@ class Tone(StrEnum):
     HOLDS = "force"
     CHANGES = "pending"
     GONE = "gone"
+
+
+VALUE: Final = "{value}"
+"""Where in a label the value stands, if not behind it."""
 
 
 @dataclass(frozen=True, slots=True)

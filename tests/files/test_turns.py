@@ -56,7 +56,11 @@ class TestChat:
             assert heard.of(Usage)[-1].searches == 0
             card = cards(heard)[1]
             assert card["title"] == "采购合同.pdf"
-            assert card["facts"][0] == {"value": "7", "labels": {"zh": "页码", "en": "Page"}, "day": False}
+            assert card["facts"][0] == {
+                "value": "7",
+                "labels": {"zh": "第 {value} 页", "en": "p. {value}"},
+                "day": False,
+            }
             assert PENALTY in card["text"]
             [check] = heard.of(Check)
             assert check.report["claims"][0]["citations"][0]["support"] == "supported"

@@ -65,6 +65,12 @@ class TestDocuments:
         with page(Reply.text("见 [1]。"), Reply.text(f"See [1]. {SCRIPT}")) as it:
             session = talked(it)
             got = export(it, session, "html")
+            second = it.show(session)["turns"][1]["id"]
+            alone = it.client.get(f"/api/chat/sessions/{session}/turns/{second}/report.html").text
+        # A source of an earlier answer is listed below the one that cites it.
+        assert 'href="#ref-2-1"' in got.text
+        assert 'id="ref-2-1"' in got.text
+        assert 'id="ref-1"' in alone
         assert got.headers["content-security-policy"].startswith("default-src 'none'")
         assert got.text.count("<h1>") == 1
         assert 'href="#ref-1-1"' in got.text

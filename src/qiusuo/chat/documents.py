@@ -6,6 +6,7 @@ In a conversation each answer has its own list, so that it can be read, printed 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any, Final
 
@@ -45,6 +46,22 @@ pre { white-space: pre-wrap; } .references li { margin: .3rem 0; }
 """
 
 
+def completed(turns: Sequence[TurnRecord]) -> list[TurnRecord]:
+    """Return turns with the sources of earlier ones that they cite: their numbers go on through a conversation."""
+    known: dict[int, dict[str, Any]] = {}
+    found = []
+    for turn in turns:
+        earlier = [known[number] for number in sorted(_missing(turn)) if number in known]
+        found.append(replace(turn, sources=[*turn.sources, *earlier]) if earlier else turn)
+        known |= {int(each["number"]): each for each in turn.sources}
+    return found
+
+
+def cites_earlier(record: TurnRecord) -> bool:
+    """Tell whether an answer cites what only an earlier turn has found."""
+    return bool(_missing(record))
+
+
 def markdown_report(record: TurnRecord, language: Language, *, level: str = "#") -> str:
     """Return an answer as Markdown: its question as the heading, its text, the references."""
     parts = [f"{level} {escape_markdown(record.question)}", _facts(record, language)]
@@ -56,7 +73,7 @@ def markdown_report(record: TurnRecord, language: Language, *, level: str = "#")
 
 def markdown_conversation(title: str, turns: Sequence[TurnRecord], language: Language) -> str:
     """Return a conversation as Markdown: its answers one after another, each with its references."""
-    reports = (markdown_report(turn, Language(turn.language), level="##") for turn in turns)
+    reports = (markdown_report(turn, Language(turn.language), level="##") for turn in completed(turns))
     return f"# {escape_markdown(title) or Fact('page.untitled').text(language)}\n\n" + "\n---\n\n".join(reports)
 
 
@@ -71,7 +88,7 @@ def html_conversation(
     """Return a conversation as such a page; ``head`` is markup of ours for its head."""
     shown = " ".join(title.split()) or Fact("page.untitled").text(language)
     parts = []
-    for number, turn in enumerate(turns, 1):
+    for number, turn in enumerate(completed(turns), 1):
         tongue = Language(turn.language)
         body = _html_turn(turn, tongue, f"ref-{number}-", made or _facts)
         asked = turn.question.strip()
@@ -107,9 +124,17 @@ def _facts(record: TurnRecord, language: Language) -> str:
     return f"{made} {Scope.from_dict(record.scope).told.text(language)}" if record.scope else made
 
 
+def _numbers(record: TurnRecord) -> set[int]:
+    return {int(number) for number, _ in LINK.findall(record.answer)} | set(record.cited)
+
+
+def _missing(record: TurnRecord) -> set[int]:
+    return _numbers(record) - {int(each["number"]) for each in record.sources}
+
+
 def _cited(record: TurnRecord) -> Sequence[dict[str, Any]]:
     """Return the sources that the text cites, by number."""
-    cited = {int(number) for number, _ in LINK.findall(record.answer)} | set(record.cited)
+    cited = _numbers(record)
     return sorted((each for each in record.sources if each["number"] in cited), key=lambda each: int(each["number"]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from qiusuo.details import Card, CardFact, Details, text_in
+from qiusuo.details import VALUE, Card, CardFact, Details, text_in
 from qiusuo.words import Fact, Language
 
 
@@ -42,13 +42,13 @@ class FileDetails(Details):
     def card(self, language: Language = Language.ENGLISH) -> Card | None:  # noqa: ARG002 - its facts have both
         facts = []
         if self.page:
-            facts.append(CardFact("", _labels(Fact("file.page", page=self.page))))
+            facts.append(CardFact(str(self.page), _labels("file.page")))
         elif self.line:
-            facts.append(CardFact("", _labels(Fact("file.line", line=self.line))))
+            facts.append(CardFact(str(self.line), _labels("file.line")))
         if self.heading:
             facts.append(CardFact(self.heading))
         return Card(self.name, self.text, facts=tuple(facts))
 
 
-def _labels(fact: Fact) -> dict[str, str]:
-    return {language.value: fact.text(language) for language in Language}
+def _labels(code: str) -> dict[str, str]:
+    return {language.value: Fact(code, value=VALUE).text(language) for language in Language}

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import takewhile
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,10 +19,12 @@ from starlette.routing import Route
 from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.depth import usual_depth
+from qiusuo.chat.documents import cites_earlier, completed
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.focus import FRESH, focuses
 from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
+from qiusuo.chat.portable import all_turns
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.places import NO_USER
@@ -337,6 +340,9 @@ class ChatRoutes:
         owner, path = owner_of(request), request.path_params
         live = self.conversations.live(owner, path["session"], path["turn"])
         record = live.record if live else await self.conversations.store.turn(owner, path["session"], path["turn"])
+        if cites_earlier(record):
+            turns = await all_turns(self.conversations.store, owner, path["session"])
+            record = completed([*takewhile(lambda turn: turn.id != record.id, turns), record])[-1]
         return report_answer(record, path["kind"])
 
     def _live(self, request: Request) -> LiveTurn:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qiusuo.chat.documents import POLICY, html_conversation
+from qiusuo.chat.documents import POLICY, completed, html_conversation
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.portable import all_turns, from_portable, to_portable
 from qiusuo.chat.sessions.conversations import Conversations
@@ -115,7 +115,7 @@ class PortableRoutes:
             if last is None:
                 raise SessionNotFound(Fact("session.no_turn"))
             turns = turns[: last + 1]
-        snapshot = snapshot_of(turns)
+        snapshot = snapshot_of(completed(turns))
         if not snapshot:
             raise InvalidQuery(Fact("sharing.nothing"))
         begun = await self.conversations.store.shares.begin(

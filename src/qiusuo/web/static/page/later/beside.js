@@ -167,7 +167,10 @@ function Passages({ turn, source }) {
 
 /** @param {Card} card @returns {string[]} */
 function factsOf(card) {
-  return card.facts.map(({ value, labels, day }) => [labels[getLanguage()], day ? formatDay(value) : value].filter(Boolean).join(" "));
+  return card.facts.map(({ value, labels, day }) => {
+    const [label, shown] = [labels[getLanguage()] ?? "", day ? formatDay(value) : value];
+    return label.includes("{value}") ? label.replace("{value}", shown) : [label, shown].filter(Boolean).join(" ");
+  });
 }
 
 /** A source of which more is known: its words as they stand. @param {{source: Source, card: Card}} props */
