@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import secrets
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +22,9 @@ from qiusuo.errors import ModelNotConfigured
 from qiusuo.loops import PerLoop
 from qiusuo.words import Fact
 
+logger = logging.getLogger(__name__)
+
+_STOP_SECONDS: Final = 10.0
 # A model that does not find an end must be stopped by somebody.
 _ANSWER_TOKENS: Final = 1024
 
@@ -55,15 +60,31 @@ class _Servers:
             if running is None:
                 return
             running.users -= 1
-            if running.users <= 0:
-                del self._running[path, context]
-                running.server = None  # stops it, and waits for its threads
+            if running.users > 0:
+                return
+            del self._running[path, context]
+        _stop([running])
 
     def close(self) -> None:
         with self._lock:
-            for running in self._running.values():
-                running.server = None
+            stopped = list(self._running.values())
             self._running.clear()
+        _stop(stopped)
+
+
+def _stop(stopped: Sequence[_Running]) -> None:
+    """Stop servers: they end with their last reference, once their threads have ended.
+
+    Rarely one of those never does; nobody waits for it longer than that.
+    """
+    servers = [running.server for running in stopped]
+    for running in stopped:
+        running.server = None
+    ending = threading.Thread(target=servers.clear, name="qiusuo-model-end", daemon=True)
+    ending.start()
+    ending.join(_STOP_SECONDS)
+    if ending.is_alive():
+        logger.warning("a model in this process does not stop; it is left to itself")
 
 
 # Of the process, like the memory that the weights take.
