@@ -68,8 +68,10 @@ def _problem(name: str, given: Any) -> Fact | None:
     field = Settings.model_fields[name]
     if name == "provider_priority" and isinstance(given, str):
         return None
+    bounded: Any = field.annotation
+    for bound in field.metadata:
+        bounded = Annotated[bounded, bound]
     try:
-        bounded: Any = Annotated.__class_getitem__((field.annotation, *field.metadata))  # type: ignore[attr-defined]
         TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
     except ValidationError as error:
         return problem_of(error.errors(include_input=False)[0])
