@@ -412,7 +412,7 @@ async def test_a_value_in_the_file_that_is_none_is_told_like_one_in_the_environm
 ) -> None:
     file = tmp_path / "config.toml"
     wrong = 'timeout = "soon"\nmax_results = 500\nsearxng_url = "me:hushhush@host"\n'
-    file.write_text(f'{wrong}cache_ttl = 60\nprovider_priority = ["searxng", "tavily"]\n')  # a list as the page writes it
+    file.write_text(f'{wrong}cache_ttl = 60\nprovider_priority = ["searxng", "tavily"]\n')  # as the page does
     monkeypatch.setenv("QIUSUO_CONFIG", str(file))
     monkeypatch.setenv("SEARCH_MAX_RESULTS", "20")  # wins: what the file says is not used
     settings = Settings.load()
