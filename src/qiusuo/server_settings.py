@@ -20,8 +20,9 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@*,]+")
 _ROOT_PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 OWN_PATHS: Final = frozenset(
     {
-        "api", "autocompleter", "board", "config", "docs", "healthz", "livez", "mcp", "metrics", "openapi.json",
-        "opensearch.xml", "page", "readyz", "search", "settings", "share", "tavily", "usage", "v1",
+        "api", "autocompleter", "board", "config", "docs", "healthz", "livez", "manifest.webmanifest", "mcp",
+        "metrics", "offline.js", "openapi.json", "opensearch.xml", "page",
+        "readyz", "search", "settings", "share", "tavily", "usage", "v1",
     }
 )  # fmt: skip
 """With what the server's own paths begin."""

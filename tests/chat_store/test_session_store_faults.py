@@ -204,7 +204,7 @@ class TestFile:
         store = open_store(f"sqlite:///{tmp_path / 'chat.db'}")
 
         def limit(connection: Any, _record: object) -> None:
-            connection.execute("PRAGMA max_page_count=20").close()
+            connection.execute("PRAGMA max_page_count=80").close()
 
         event.listen(store.database.driver.engine, "connect", limit)
         session = (await store.create("ada")).id

@@ -287,7 +287,7 @@ class TestTerminal:
         screen.enter("/fresh week")
         screen.wait_for("最近一周")
         screen.enter("tea")
-        screen.wait_for("搜索范围：新闻；最近一周；限于 site1.example.com", "找到 1 个来源", "词元")
+        screen.wait_for("搜索范围：新闻；最近一周；限于 site1.example.com", "找到 1 个来源", "token")
         seen = chat.searxng.seen[0].params
         assert (seen["categories"], seen["time_range"]) == ("news", "week")
         assert "site:site1.example.com" in seen["q"]

@@ -111,7 +111,8 @@ class TestWords:
             "model.others",
             "model.room_assumed",
             # Clauses of other findings.
-            "searxng.and_more", "searxng.in_english", "searxng.in_chinese", "provider.late", "redis.silent",
+            "searxng.and_more", "searxng.or_failed", "searxng.in_english", "searxng.in_chinese",
+            "provider.late", "redis.silent",
             "database.late", "check.late", "search.engine_broke", "search.late",
         }  # fmt: skip
         causes = found_by_the_doctor()

@@ -47,10 +47,8 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     price = row.get("price")
     if isinstance(price, Mapping):
         return {**row, "price": price["amount"], "currency": price["currency"]}
-    if "at" not in row:
-        return dict(row)
-    parts = {f"{part[:-1]} {name}": n for part in ("engines", "outcomes", "models") for name, n in row[part].items()}
-    return {**row, **parts}
+    counted = {part: row[part] for part in ("engines", "outcomes", "models") if isinstance(row.get(part), Mapping)}
+    return {**row, **{f"{part[:-1]} {name}": n for part, counts in counted.items() for name, n in counts.items()}}
 
 
 def _cells(values: Iterable[Any]) -> list[Any]:
