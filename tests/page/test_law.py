@@ -12,6 +12,7 @@ from qiusuo.legal.index.folder import IndexFolder
 from tests.page.test_access import violations, with_axe
 from tests.support.page_world import PageWorld, screen, show, with_own_browser
 from tests.support.scripted_model import Reply
+from tests.support.setup_world import SetupWorld
 
 pytest_plugins = ["tests.support.statutes"]
 pytestmark = with_own_browser("legal-real-data")  # the index of the statutes is built once for all of the group
@@ -123,3 +124,14 @@ def test_statutes_and_pages_are_told_apart(chromium: Browser, statutes_folder: I
         expect(turn.locator(".receipt")).to_contain_text("结果只是相关，所以又用 SearXNG 搜索")
         if not with_model:
             expect(turn.locator(".answer")).to_contain_text("来自网页：")
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
+def test_the_example_is_answered_where_nothing_is_set_up(
+    chromium: Browser, statutes_folder: IndexFolder, phone: bool
+) -> None:
+    with SetupWorld(legal_dir=str(statutes_folder.root)) as world, screen(chromium, world, phone=phone) as page:
+        expect(page(".setup")).to_be_visible()
+        page.page.get_by_role("button", name="民法典第577条怎么规定？").click()
+        expect(page.turn.locator(".answer")).to_contain_text("第五百七十七条")
+        expect(page.turn.locator(".answer")).to_contain_text("应当承担继续履行、采取补救措施或者赔偿损失等违约责任")
