@@ -99,7 +99,7 @@ export function Composer() {
           id="question"
           ref=${field}
           rows="1"
-          dir="auto"
+          dir=${tooLong ? undefined : "auto"}
           placeholder=${t("ask")}
           value=${text}
           onInput=${(/** @type {{currentTarget: HTMLTextAreaElement}} */ event) => write(event.currentTarget.value)}
