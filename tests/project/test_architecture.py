@@ -57,7 +57,7 @@ FOUNDATION: dict[str, str] = {
 # others are, by their entry points.
 PLUG_INS = {"legal"}
 # What is built on it may import all of it, and one another as long as no circle arises.
-ABOVE = {"chat", "usage", "tools", "doctor", "web", "cli", "testing"}
+ABOVE = {"chat", "usage", "people", "tools", "doctor", "web", "cli", "testing"}
 # The first of these are used by nobody but the ways in, and what plug-ins add to them.
 WAYS_IN = {
     "cli": {"__main__"},
