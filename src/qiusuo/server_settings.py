@@ -117,6 +117,16 @@ class ServerSettings(BaseModel):
     log_queries: bool = Field(
         False, description="Log also what people search for and what providers say. Unset: codes and values of ours."
     )
+    otlp_url: str | None = Field(
+        None,
+        pattern="^https?://[^\\s]+$",
+        description="Address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`: a trace "
+        "of each request is sent there. Unset: none.",
+    )
+    otlp_headers: SecretStr | None = Field(
+        None, description="Headers that the collector wants, as `name=value`, separated by commas."
+    )
+    trace_share: float = Field(1.0, ge=0, le=1, description="Which part of the requests is traced: 0.01 is one in 100.")
     max_connections: int = Field(
         4096,
         ge=1,

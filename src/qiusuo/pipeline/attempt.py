@@ -27,6 +27,7 @@ from qiusuo.pipeline.cooldown import Cooldowns, Cooling
 from qiusuo.pipeline.limits import Pace
 from qiusuo.pipeline.quota import MonthlyQuota
 from qiusuo.pipeline.request import SearchRequest, filter_results
+from qiusuo.tracing import span
 from qiusuo.words import Fact, as_fact
 
 logger = logging.getLogger(__name__)
@@ -82,6 +83,16 @@ class Attempts:
 
         ``course`` tells a caller meanwhile whether the engine is being asked yet.
         """
+        with span("engine", engine=lane.name) as told:
+            tried = await self._make(lane, request, budget, course)
+            told.note(
+                outcome=tried.attempt.outcome.value, skipped=tried.attempt.skipped, results=len(tried.items or ())
+            )
+            if tried.items is None:
+                told.fail(tried.attempt.outcome.value)
+            return tried
+
+    async def _make(self, lane: Lane, request: SearchRequest, budget: float, course: Allowance | None) -> Tried:
         started = self._clock()
         course = course or Allowance(budget, self._clock)
         cooling = self.cooldowns.admit(lane.name)

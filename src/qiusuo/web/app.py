@@ -38,6 +38,7 @@ from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_routes
 from qiusuo.web.static.install import install_routes
 from qiusuo.web.static.page import page_routes
+from qiusuo.web.tracing import Tracing
 from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
@@ -130,6 +131,7 @@ def create_app(
     """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app."""
     settings = settings or (service.settings if service else Settings.load())
     tokens, metrics = Tokens(settings.tokens), Metrics()
+    tracing = Tracing(settings) if settings.otlp_url else None
     backend = Backend(
         service=service or SearchService.from_settings(settings),
         live=LiveSettings(settings),
@@ -146,6 +148,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            if tracing is not None:
+                stack.push_async_callback(tracing.aclose)
             if service is None:
                 stack.push_async_callback(backend.service.aclose)
             if reader is None:
@@ -192,6 +196,7 @@ def create_app(
         origins=AllowedOrigins(settings.allowed_origins),
         proxies=TrustedProxies(settings.trusted_proxies),
         root_path=settings.root_path,
+        tracing=tracing,
     )
     return app
 

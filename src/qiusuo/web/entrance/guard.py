@@ -6,7 +6,7 @@ Plain ASGI, one layer, so that it costs next to nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPMethod, HTTPStatus
 from typing import Final
 
@@ -26,6 +26,7 @@ from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
 from qiusuo.web.openai.errors import refused
+from qiusuo.web.tracing import Tracing
 from qiusuo.words import Fact
 
 MAX_BODY_BYTES: Final = 64 * 1024
@@ -62,6 +63,8 @@ _POLICY_VIOLATION: Final = 1008
 _REQUEST_ID: Final = b"x-request-id"
 
 Headers = Mapping[bytes, bytes]
+Answered = Callable[[str, str, int], None]
+"""Told of an answer: its route, method and status."""
 
 
 def known_hosts(settings: ServerSettings) -> frozenset[str] | None:
@@ -125,6 +128,7 @@ class Guard:
         origins: AllowedOrigins | None = None,
         proxies: TrustedProxies | None = None,
         root_path: str = "",
+        tracing: Tracing | None = None,
     ) -> None:
         self._app = app
         self._paths = paths
@@ -135,6 +139,7 @@ class Guard:
         self._origins = origins or AllowedOrigins(())
         self._proxies = proxies or TrustedProxies(())
         self._root_path = root_path
+        self._tracing = tracing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -149,9 +154,26 @@ class Guard:
         self._proxies.reveal(scope)
         headers = dict(scope["headers"])
         scope = _plainly_addressed(scope, self._root_path)
-        origin = self._origins.allowed(headers)
         known_as = valid_request_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         request_id.set(known_as)
+        if self._tracing is None or scope["path"] in OPEN_PATHS:  # those that look every few seconds whether it lives
+            await self._serve(scope, receive, send, called=called, known_as=known_as)
+            return
+        with self._tracing.request(headers) as span:
+            await self._serve(scope, receive, send, called=called, known_as=known_as, answered=span.answered)
+
+    async def _serve(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        called: str,
+        known_as: str,
+        answered: Answered | None = None,
+    ) -> None:
+        headers = dict(scope["headers"])
+        origin = self._origins.allowed(headers)
 
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -162,6 +184,8 @@ class Guard:
                 # Not every word that strangers can think of becomes a time series.
                 method = scope["method"] if scope["method"] in _METHODS else "other"
                 self._metrics.request_ended(self._route(scope), method, message["status"])
+                if answered is not None:
+                    answered(self._route(scope), method, message["status"])
             await send(message)
 
         try:
