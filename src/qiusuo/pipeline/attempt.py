@@ -95,7 +95,7 @@ class Attempts:
     async def _make(self, lane: Lane, request: SearchRequest, budget: float, course: Allowance | None) -> Tried:
         started = self._clock()
         course = course or Allowance(budget, self._clock)
-        cooling = self.cooldowns.admit(lane.name)
+        cooling = await self.cooldowns.admit(lane.name)
         if cooling is not None:
             return self._resting(lane, cooling)
         try:
@@ -126,7 +126,7 @@ class Attempts:
             logger.exception("the engine %s broke", lane.name)
             broken = BadResponse(Fact("search.engine_broke", fault=type(fault).__name__), engine=lane.name)
             return await self._failed(lane, broken, started)
-        self.cooldowns.succeeded(lane.name)
+        await self.cooldowns.succeeded(lane.name)
         return tried
 
     async def overtaken(self, lane: Lane, started: float, winner: str, *, asked: bool, counts: bool) -> Attempt:
