@@ -257,7 +257,7 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         Raises:
             ConfigurationError: as :meth:`load`.
         """
-        return Settings.load(self._named, **self._arguments)
+        return Settings.load(self._named, **self._arguments).with_store(self.private_store)
 
     @property
     def named_file(self) -> Path | str | None:

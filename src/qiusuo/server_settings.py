@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from ipaddress import ip_address, ip_network
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from qiusuo.validation import refused
@@ -39,6 +40,10 @@ UNIX_SOCKET: Final = "unix"
 
 OPERATOR: Final = "operator"
 _ROLES: Final = frozenset({OPERATOR, "user"})
+
+
+AUTO: Final = "auto"
+MOST_WORKERS: Final = 64
 
 
 class TokenEntry(NamedTuple):
@@ -78,6 +83,12 @@ class ServerSettings(BaseModel):
     )
     tls_key: str | None = Field(
         None, min_length=1, description="File with the certificate's key. Unset: it stands in the same file."
+    )
+    workers: Annotated[int, Field(ge=1, le=MOST_WORKERS)] | Literal["auto"] = Field(
+        1,
+        description="How many processes answer side by side in one `qiusuo serve`; `auto`: one for each core that it "
+        "may use. Above 1 they share cache, limits and quotas over `QIUSUO_REDIS_URL`, else over a Redis or Valkey of "
+        "their own, where one is installed.",
     )
     root_path: str = Field(
         "",
@@ -146,6 +157,33 @@ class ServerSettings(BaseModel):
         "machine then go by the person behind the proxy. It must set these headers itself. Unset: nobody is believed.",
     )
 
+    _private_store: str | None = PrivateAttr(None)
+
+    @property
+    def private_store(self) -> str | None:
+        """Address of the store that the workers of this server share where no Redis is set."""
+        return self._private_store
+
+    def with_store(self, address: str | None) -> Self:
+        """Share over a store of the server's own from now on."""
+        self._private_store = address
+        return self
+
+    @property
+    def worker_count(self) -> int:
+        """How many workers there are to be."""
+        return _usable_cores() if self.workers == AUTO else int(self.workers)
+
+    @field_validator("workers", mode="before")
+    @classmethod
+    def _check_workers(cls, value: Any) -> Any:
+        text = str(value).strip().lower()
+        if text == AUTO:
+            return AUTO
+        if isinstance(value, bool) or not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+            raise refused(Fact("settings.workers_form", most=MOST_WORKERS))
+        return int(text)
+
     @field_validator("tokens", "operators", "allowed_hosts", "allowed_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:
@@ -209,6 +247,11 @@ class ServerSettings(BaseModel):
     @classmethod
     def _lower_hosts(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return tuple(host_key(name) for name in value) if value else None
+
+
+def _usable_cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it; a container may be given a part of the machine
+    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, MOST_WORKERS)
 
 
 def host_key(host: str) -> str:

@@ -207,6 +207,9 @@ def serve(
         bool,
         typer.Option("--allow-open", help=about("serve_allow_open")),
     ] = False,
+    workers: Annotated[
+        str | None, typer.Option("--workers", metavar="N|auto", help=about("serve_workers"), show_default="1")
+    ] = None,
     uds: Annotated[
         str | None, typer.Option("--uds", metavar="PATH", help=about("serve_uds"), show_default=False)
     ] = None,
@@ -224,8 +227,8 @@ def serve(
     """Serve the HTTP API."""
     from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
 
-    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
-    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, **files))
+    texts = {"workers": workers, "uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
+    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, **texts))
 
 
 @app.command(epilog=about("exit_codes_token"), help=about("token"))

@@ -127,10 +127,14 @@ def create_app(
     *,
     reader: PageReader | None = None,
     extensions: Sequence[Extend] | None = None,
+    metrics_folder: str | None = None,
 ) -> QiusuoApp:
-    """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app."""
+    """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app.
+
+    ``metrics_folder`` is that in which the workers of a server count together.
+    """
     settings = settings or (service.settings if service else Settings.load())
-    tokens, metrics = Tokens(settings.tokens), Metrics()
+    tokens, metrics = Tokens(settings.tokens), Metrics(metrics_folder)
     tracing = Tracing(settings) if settings.otlp_url else None
     backend = Backend(
         service=service or SearchService.from_settings(settings),

@@ -28,7 +28,7 @@ TABLES: Final = frozenset({ENGINES, MODELS, "web_search"})
 """Settings of which single values have names of their own, or which belong to programs."""
 NEEDS_RESTART: Final = frozenset(
     {
-        "host", "port", "uds", "uds_mode", "tls_cert", "tls_key", "root_path", "tokens", "allow_open",
+        "host", "port", "workers", "uds", "uds_mode", "tls_cert", "tls_key", "root_path", "tokens", "allow_open",
         "allowed_hosts", "allowed_origins", "log", "log_queries",
         "max_connections", "max_connections_per_address", "trusted_proxies", "redis_url", "database_url",
         "read_private", "read_proxy", "legal_dir", "legal_masking", "legal_meaning",
