@@ -13,7 +13,7 @@ OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
 BESIDE_TYPES = $(BIN)/python scripts/beside.py $(BIN)/mypy --
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint quick-lint format wheel image bench clients docs eval setup clean
+.PHONY: help run test check lint quick-lint format wheel image bench chaos load clients docs eval setup clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -65,6 +65,14 @@ docs:  ## Write the generated docs anew
 bench:  ## Measure speed, side by side in one run
 	@$(PYTHON) scripts/setup.py --bench
 	$(BIN)/python -m bench
+
+chaos:  ## Strike real servers with faults while answers stream, and tell what it has cost (about 20 minutes)
+	@$(PYTHON) scripts/setup.py --chaos
+	$(BIN)/python -m chaos
+
+load:  ## Load real servers, and tell what it costs them (about 40 minutes)
+	@$(PYTHON) scripts/setup.py --chaos
+	$(BIN)/python -m chaos.load
 
 clients:  ## Run other people's programs, unchanged, against a server of ours; brings each into .cache/clients
 	@$(PYTHON) scripts/setup.py --check

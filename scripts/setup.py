@@ -6,6 +6,7 @@ Runs on any Python 3 with the standard library alone, and says what it does. Cal
     python3 scripts/setup.py --check    those of a developer too
     python3 scripts/setup.py --test     and what the tests use of the system
     python3 scripts/setup.py --bench    those of a developer, and the rivals that are measured beside us
+    python3 scripts/setup.py --chaos    those of a developer, and the programs that faults and load need
 
 Exit codes: 0 ready (what is missing was said), 1 the packages cannot be installed, 2 Python is too old.
 """
@@ -32,6 +33,14 @@ PROGRAMS = (
     ("promtool", "prometheus", "the tests of the alerts and the dashboard (parts of tests/deploy)"),
     ("postgres", "postgresql", "the tests with a real PostgreSQL (parts of tests/chat_store and tests/doctor)"),
     ("nginx", "nginx", "the tests behind a real nginx (parts of tests/web/test_behind_nginx.py)"),
+)
+# The same for `make chaos` and `make load`.
+CHAOS_PROGRAMS = (
+    ("postgres", "postgresql", "everything but the faults of SQLite"),
+    ("redis-server", "redis-server", "nearly everything"),
+    ("nginx", "nginx", "every fault"),
+    ("wrk", "wrk", "one worker against two (make load)"),
+    ("cc", "gcc", "the faults of the clock (make chaos)"),
 )
 # Debian keeps PostgreSQL's programs out of the path.
 PLACES = {"postgres": "usr/lib/postgresql/*/bin/postgres"}
@@ -100,9 +109,9 @@ def is_there(program: str) -> bool:
     return bool(shutil.which(program) or (program in PLACES and any(Path("/").glob(PLACES[program]))))
 
 
-def bring_programs() -> "list[str]":
+def bring_programs(programs: "tuple[tuple[str, str, str], ...]") -> "list[str]":
     """Install the system programs that are missing; return a line for each that could not be had."""
-    missing = [entry for entry in PROGRAMS if not is_there(entry[0])]
+    missing = [entry for entry in programs if not is_there(entry[0])]
     if missing:
         install_system([package for _, package, _ in missing])
     return [
@@ -114,7 +123,7 @@ def bring_programs() -> "list[str]":
 
 def bring_for_tests(uv: str) -> "list[str]":
     """Bring what only the tests need; return what could not be had, and what is skipped without it."""
-    problems = bring_programs()
+    problems = bring_programs(PROGRAMS)
     if not run(VENV / BIN / "python", ROOT / "scripts" / "searxng_env.py"):
         problems.append("SearXNG could not be installed. Skipped without it: parts of tests/engines and tests/doctor.")
     if not run(VENV / BIN / "python", ROOT / "scripts" / "smollm2.py", uv):
@@ -138,6 +147,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="also the packages of a developer")
     parser.add_argument("--test", action="store_true", help="also what the tests need")
     parser.add_argument("--bench", action="store_true", help="also what the benchmarks compare with")
+    parser.add_argument("--chaos", action="store_true", help="also what faults and load need")
     wanted = parser.parse_args()
     python = find_python()
     if python is None:
@@ -147,7 +157,7 @@ def main() -> int:
     if uv is None:
         loud(["uv could not be installed by pip: check the network and the package index, then try again."])
         return 1
-    groups = ["--group", "dev"] if wanted.check or wanted.test or wanted.bench else ["--no-dev"]
+    groups = ["--group", "dev"] if wanted.check or wanted.test or wanted.bench or wanted.chaos else ["--no-dev"]
     if wanted.bench:
         groups += ["--group", "bench"]
     environment = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "UV_PROJECT_ENVIRONMENT": str(VENV)}
@@ -158,6 +168,7 @@ def main() -> int:
         loud(["The packages could not be installed; the lines above say why."])
         return 1
     problems = bring_for_tests(uv) if wanted.test else []
+    problems += bring_programs(CHAOS_PROGRAMS) if wanted.chaos else []
     if problems:
         loud(problems)
     say("ready")

@@ -1,0 +1,91 @@
+"""One process and two: searches in a second."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from dataclasses import dataclass, field
+
+from bench.rest import WRK_SCRIPT
+from bench.table import Report
+from chaos.load.common import say, search
+from chaos.processes import NotThere, cpu_seconds, program
+from chaos.world import Plan, World, has_workers
+
+ROUNDS = 4
+SECONDS = 5
+GOAL = 1.8
+UPSTREAM_SECONDS = 0.1
+PER_TURN = 1_000_000  # more than anybody answers in a turn: no two turns ask the same
+KINDS = (("cached", 64), ("uncached", 256))
+
+
+@dataclass
+class _Rates:
+    """Turns of one world: searches in a second, and in a second of its processor time."""
+
+    by_time: list[float] = field(default_factory=list)
+    by_processor: list[float] = field(default_factory=list)
+
+
+async def measure(scale: float) -> Report:
+    """Ask worlds of one and of two workers in turns."""
+    if not has_workers():
+        raise NotThere("this qiusuo serve has no --workers")
+    wrk = program("wrk", "wrk")
+    rounds, seconds = (ROUNDS, SECONDS) if scale >= 1 else (2, 2)
+    report = Report(
+        "One worker and two",
+        f"`POST /api/search` by wrk on the same machine ({os.cpu_count()} cores), best of {rounds} turns of "
+        f"{seconds} s; uncached over an upstream that takes {UPSTREAM_SECONDS * 1000:.0f} ms. wrk and the upstream "
+        "take processor time, too: *with free cores* is twice the ratio of searches in a second of the workers' own "
+        "time, what two workers would do if nobody else used their cores.",
+    )
+    settings = {"QIUSUO_ENGINES__SEARXNG__MAX_CONCURRENCY": "1000"}
+    plans = [Plan(1, workers, proxy=False, search_seconds=UPSTREAM_SECONDS, settings=settings) for workers in (1, 2)]
+    rates = {(kind, workers): _Rates() for kind, _ in KINDS for workers in (1, 2)}
+    async with World(plans[0]) as one, World(plans[1]) as two:
+        for turn in range(rounds + 1):
+            for kind, connections in KINDS:
+                for world, workers in ((one, 1), (two, 2)):
+                    say("workers", f"turn {turn}, {kind}, {workers}")
+                    found = rates[kind, workers] if turn else _Rates()  # the first one warms up
+                    await _turn(world, wrk, found, seconds, connections, turn if kind == "uncached" else None)
+    for kind, _ in KINDS:
+        single, double = rates[kind, 1], rates[kind, 2]
+        alone, together = max(single.by_time), max(double.by_time)
+        free = 2 * max(double.by_processor) / max(single.by_processor)
+        report.add(
+            f"{kind}: two workers against one", f"{together / alone:.2f}x",
+            f"{alone:,.0f} → {together:,.0f}/s; with free cores {free:.2f}x", f"{GOAL:g}x",
+            met=together / alone >= GOAL,
+        )  # fmt: skip
+    return report
+
+
+async def _turn(world: World, wrk: str, rates: _Rates, seconds: int, connections: int, fresh: int | None) -> None:
+    script = world.folder / "wrk.lua"
+    script.write_text(WRK_SCRIPT)
+    environment = {**os.environ, "BENCH_TOKEN": world.tokens[0], "BENCH_FIRST": str((fresh or 0) * PER_TURN)}
+    environment |= {} if fresh is None else {"BENCH_FRESH": "1"}
+    if fresh is None:
+        await search(world, world.front, "bench 0")
+    pids = world.servers[0].pids
+    before = cpu_seconds(pids)
+    process = await asyncio.create_subprocess_exec(
+        wrk, "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), f"http://127.0.0.1:{world.front.port}/api/search",
+        env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        said = (await asyncio.wait_for(process.communicate(), seconds + 30))[0].decode()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    spent = cpu_seconds(pids) - before
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", said)
+    if rate is None or "Non-2xx" in said:
+        raise RuntimeError(f"wrk: {said}")
+    rates.by_time.append(float(rate[1]))
+    rates.by_processor.append(float(rate[1]) * seconds / max(spent, 0.01))
