@@ -100,7 +100,7 @@ def test_what_keeps_the_page_from_searching() -> None:
     [
         ("?limit=x", "web.not_a_number", ("limit 应为不超过九位的整数。", "limit is not a whole number")),
         ("?before=a&after=b", "web.before_and_after", ("只能写一个", "Name one of the two")),
-        ("/turns/x/events", "web.turn_elsewhere", ("没有在这里运行", "not running here")),
+        ("/turns/x/events", "session.turn_not_running", ("现在没有在运行", "not running now")),
     ],
 )
 def test_what_is_refused(path: str, code: str, words: tuple[str, str]) -> None:

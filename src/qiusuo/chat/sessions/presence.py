@@ -53,6 +53,16 @@ class Presence:
             logger.info("no file tells that this process runs: %s", error.strerror)
             return []
 
+    def is_gone(self, process: str) -> bool:
+        """Tell whether a process is gone for sure: it was one of this machine, and its lock is free."""
+        if self._folder is None or self._file is None:
+            return False
+        path = self._folder / process
+        try:
+            return _is_free(path) and path.read_text() == _boot()
+        except OSError:
+            return False
+
     def forget(self, processes: Iterable[str]) -> None:
         """Remove the files of processes that are gone."""
         for process in processes:
