@@ -9,6 +9,7 @@ import typer
 
 from qiusuo import plugins
 from qiusuo.cli.help import about
+from qiusuo.cli.people_commands import add_people_commands
 from qiusuo.models import Freshness, SearchType
 
 EPILOG = about("exit_codes")
@@ -256,6 +257,8 @@ def doctor(
 
     raise typer.Exit(run_doctor(as_json=as_json, fix=fix, settings_file=settings_file))
 
+
+add_people_commands(app)
 
 searxng = typer.Typer(help=about("group_searxng"), no_args_is_help=True)
 app.add_typer(searxng, name="searxng")

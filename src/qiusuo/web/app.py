@@ -74,6 +74,9 @@ def default_extensions() -> tuple[Extend, ...]:
         from qiusuo.web.usage import usage_extension  # noqa: PLC0415 - the same extra
 
         found.append(usage_extension())
+        from qiusuo.web.people import people_extension  # noqa: PLC0415 - the same extra
+
+        found.append(people_extension())
     return tuple(found)
 
 

@@ -300,7 +300,9 @@ class ChatRoutes:
 
     async def delete(self, request: Request) -> Response:
         """End a conversation."""
-        await self.conversations.delete(owner_of(request), request.path_params["session"])
+        session = request.path_params["session"]
+        await self.conversations.delete(owner_of(request), session)
+        await self.backend.note(request, "audit.conversation_deleted", session=session)
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     async def ask(self, request: Request) -> Response:

@@ -98,7 +98,7 @@ class Conversations:
         self._keeper = Keeper(store, self._live.values, keep_seconds)
         self._relay = Relay(shared) if shared is not None else None
         self._elsewhere = Elsewhere(store, self._relay) if self._relay is not None else None
-        self._retention = Retention(store, lambda: self.chat.settings.retention_days)
+        self.retention = Retention(store, lambda: self.chat.settings.retention_days)
 
     async def start(self) -> None:
         """Free the conversations that an earlier process of this machine left in the middle of an answer."""
@@ -107,7 +107,7 @@ class Conversations:
                 await self.store.start()
         except (SearchError, TimeoutError) as error:  # it is tried again with the first question
             logger.warning("conversations of an earlier run are not freed yet: %s", _reason(error))
-        self._retention.start()
+        self.retention.start()
 
     async def send(
         self,
@@ -303,7 +303,7 @@ class Conversations:
             await live.wait()
         if self._relay is not None:
             await self._relay.aclose()
-        await self._retention.aclose()
+        await self.retention.aclose()
         await self._keeper.aclose()
         await self._unsaved.aclose()
         await self.store.aclose()
