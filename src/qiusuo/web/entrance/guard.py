@@ -26,6 +26,7 @@ from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
 from qiusuo.web.openai.errors import refused
+from qiusuo.web.signin.header import NamedByProxy
 from qiusuo.words import Fact
 
 MAX_BODY_BYTES: Final = 64 * 1024
@@ -125,6 +126,7 @@ class Guard:
         origins: AllowedOrigins | None = None,
         proxies: TrustedProxies | None = None,
         root_path: str = "",
+        named: NamedByProxy | None = None,
     ) -> None:
         self._app = app
         self._paths = paths
@@ -135,6 +137,7 @@ class Guard:
         self._origins = origins or AllowedOrigins(())
         self._proxies = proxies or TrustedProxies(())
         self._root_path = root_path
+        self._named = named
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -146,6 +149,8 @@ class Guard:
             return
 
         called = _host_of(dict(scope["headers"]))
+        if self._named is not None:
+            self._named.take(scope)
         self._proxies.reveal(scope)
         headers = dict(scope["headers"])
         scope = _plainly_addressed(scope, self._root_path)
@@ -221,12 +226,26 @@ class Guard:
             self._refuse_forged(scope, headers, host, harmless=harmless)
             client = scope.get("client")
             scope.setdefault("state", {})["user"] = client[0] if client else "local"
-        elif not harmless:
+        elif not harmless and not await self._knows(scope, headers, host):
             token = token_of(headers)
             if is_sent_by_itself(headers):
                 self._refuse_forged(scope, headers, host, harmless=False)
             if token or scope["path"] not in LATE_PATHS or scope["method"] != "POST":
                 scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
+
+    async def _knows(self, scope: Scope, headers: Headers, host: str) -> bool:
+        """Tell whether somebody comes in without a token, and write down who.
+
+        Raises:
+            Refusal: their browser was made to send this by another site, also by one that may call with a token.
+        """
+        person = self._named.person(scope) if self._named is not None else None
+        if person is None:
+            return False
+        if self._sites.forged(scope, host, headers, harmless=False):
+            raise _cross_site()
+        scope.setdefault("state", {}).update(user=person.name, person=person)
+        return True
 
     def _refuse_forged(self, scope: Scope, headers: Headers, host: str, *, harmless: bool) -> None:
         if self._origins.allowed(headers) is None and self._sites.forged(scope, host, headers, harmless=harmless):
