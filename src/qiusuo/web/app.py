@@ -74,6 +74,9 @@ def default_extensions() -> tuple[Extend, ...]:
         from qiusuo.web.usage import usage_extension  # noqa: PLC0415 - the same extra
 
         found.append(usage_extension())
+        from qiusuo.web.signin.routes import signin_extension  # noqa: PLC0415 - the same extra
+
+        found.append(signin_extension)
     return tuple(found)
 
 
@@ -189,6 +192,7 @@ def create_app(
         Guard,
         hosts=known_hosts(settings),
         door=backend.door if backend.recognises_people else None,
+        signed_in=backend.parts.get("signed_in"),
         named=NamedByProxy(settings, proxies) if settings.proxy_user_header else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from http import HTTPMethod, HTTPStatus
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,6 +29,9 @@ from qiusuo.web.openai.errors import refused
 from qiusuo.web.signin.header import NamedByProxy
 from qiusuo.words import Fact
 
+if TYPE_CHECKING:
+    from qiusuo.web.signin.signed_in import SignedIn  # needs an extra, and knows whom the guard has let in
+
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
 """For OpenAI's endpoints: their clients send the whole conversation each time."""
@@ -37,6 +40,8 @@ IMPORT_PATH: Final = "/api/chat/import"
 """Takes a whole conversation with all its sources."""
 OPEN_PATHS: Final = frozenset({"/healthz", "/livez", "/readyz"})
 """Need no token. Nor do pages to be read: the one that asks for the token must be there first."""
+SIGN_IN_PATHS: Final = frozenset({"/signin", "/signin/callback", "/signout", "/api/signin"})
+"""Are called by those who have no sign-in yet, or no more; they see to themselves which site sends people there."""
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
@@ -127,6 +132,7 @@ class Guard:
         proxies: TrustedProxies | None = None,
         root_path: str = "",
         named: NamedByProxy | None = None,
+        signed_in: SignedIn | None = None,
     ) -> None:
         self._app = app
         self._paths = paths
@@ -138,6 +144,7 @@ class Guard:
         self._proxies = proxies or TrustedProxies(())
         self._root_path = root_path
         self._named = named
+        self._signed_in = signed_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -217,7 +224,7 @@ class Guard:
         Raises:
             Refusal: nobody who may.
         """
-        harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
+        harmless = scope["path"] in OPEN_PATHS | SIGN_IN_PATHS or opens_page(scope)
         if scope["path"] == "/" and asks_page(scope):
             # To ask costs something, so the page does it at once only where the reader came with the question.
             scope.setdefault("state", {})["own_wish"] = not self._sites.is_foreign(scope, host, headers)
@@ -231,6 +238,8 @@ class Guard:
             if is_sent_by_itself(headers):
                 self._refuse_forged(scope, headers, host, harmless=False)
             if token or scope["path"] not in LATE_PATHS or scope["method"] != "POST":
+                if not token and self._signed_in is not None:
+                    raise self._signed_in.refusal(scope)
                 scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
 
     async def _knows(self, scope: Scope, headers: Headers, host: str) -> bool:
@@ -240,6 +249,8 @@ class Guard:
             Refusal: their browser was made to send this by another site, also by one that may call with a token.
         """
         person = self._named.person(scope) if self._named is not None else None
+        if person is None and self._signed_in is not None and not token_of(headers):
+            person = await self._signed_in.person(scope)
         if person is None:
             return False
         if self._sites.forged(scope, host, headers, harmless=False):
