@@ -23,7 +23,7 @@ OWN_PATHS: Final = frozenset(
     {
         "api", "autocompleter", "board", "config", "docs", "healthz", "livez", "manifest.webmanifest", "mcp",
         "metrics", "offline.js", "openapi.json", "opensearch.xml", "page",
-        "readyz", "search", "settings", "share", "tavily", "usage", "v1",
+        "readyz", "search", "settings", "share", "signin", "signout", "tavily", "usage", "v1",
     }
 )  # fmt: skip
 """With what the server's own paths begin."""
@@ -103,8 +103,10 @@ class ServerSettings(BaseModel):
     )
     operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,
-        description="Names of tokens whose owners run the server: the page lets them change settings and shows them "
-        "the commands that mend it. Without tokens that is who sits at this machine.",
+        description="Names of people who run the server: the page lets them change settings and shows them the "
+        "commands that mend it. Names of tokens, or those that a trusted proxy gives; of people who sign in by OpenID "
+        "Connect the verified e-mail address or `sub`. Where nobody needs to be known, that is who sits at this "
+        "machine.",
     )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(

@@ -143,7 +143,7 @@ def listen(settings: Settings) -> socket.socket:
         raise ConfigurationError(Fact("cli.no_address", host=repr(host))) from None
     # localhost is two addresses; clients that know one of them only know IPv4.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-    if not (settings.tokens or settings.allow_open) and not all(_loops_back(entry[4]) for entry in found):
+    if not (settings.recognises_people or settings.allow_open) and not all(_loops_back(entry[4]) for entry in found):
         raise ConfigurationError(Fact("cli.open_to_all", host=host))
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -34,6 +34,7 @@ from qiusuo.web.openai.errors import no_such_address, refused
 from qiusuo.web.schemas import error_responses
 from qiusuo.web.settings.live import LiveSettings
 from qiusuo.web.settings.routes import settings_router
+from qiusuo.web.signin.header import NamedByProxy
 from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_routes
 from qiusuo.web.static.install import install_routes
@@ -77,6 +78,9 @@ def default_extensions() -> tuple[Extend, ...]:
         from qiusuo.web.people import people_extension  # noqa: PLC0415 - the same extra
 
         found.append(people_extension())
+        from qiusuo.web.signin.routes import signin_extension  # noqa: PLC0415 - the same extra
+
+        found.append(signin_extension)
     return tuple(found)
 
 
@@ -120,7 +124,7 @@ class QiusuoApp(FastAPI):
             for operation in (one for path in document["paths"].values() for one in path.values()):
                 operation["responses"].pop("422", None)
             parts["securitySchemes"] = {_BEARER: {"type": "http", "scheme": "bearer"}}
-            document["security"] = [{_BEARER: []}] if self.backend.tokens else [{}, {_BEARER: []}]
+            document["security"] = [{_BEARER: []}] if self.backend.recognises_people else [{}, {_BEARER: []}]
         return self.openapi_schema or {}
 
 
@@ -194,14 +198,17 @@ def create_app(
     pages = [*home_routes(), *install_routes(), *page_routes(), *docs_routes()]
     more = [*pages, *(route for extension in added for route in extension.routes)]
     app.router.routes.extend(more)
+    proxies = TrustedProxies(settings.trusted_proxies)
     app.add_middleware(
         Guard,
         hosts=known_hosts(settings),
-        door=backend.door if backend.tokens else None,
+        door=backend.door if backend.recognises_people else None,
+        signed_in=backend.parts.get("signed_in"),
+        named=NamedByProxy(settings, proxies) if settings.proxy_user_header else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
         origins=AllowedOrigins(settings.allowed_origins),
-        proxies=TrustedProxies(settings.trusted_proxies),
+        proxies=proxies,
         root_path=settings.root_path,
         tracing=tracing,
     )

@@ -53,6 +53,11 @@ class Backend:
     audit: Audit = field(default_factory=Audit)
 
     @property
+    def recognises_people(self) -> bool:
+        """Whether nobody comes in who is not known: by a token, a sign-in, or a proxy."""
+        return bool(self.tokens) or self.settings.recognises_people
+
+    @property
     def settings(self) -> Settings:
         """The settings as they are now; who keeps them must not expect that they stay."""
         return self.live.settings

@@ -47,6 +47,7 @@ from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.portable import PortableRoutes
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
+from qiusuo.web.signin.shown import person_shown
 from qiusuo.web.turn_stream import event_stream
 from qiusuo.words import Fact, Language
 
@@ -198,6 +199,7 @@ class ChatRoutes:
                 "freshness": [_named("", Fact("focus.any")), *(_named(one, Fact(f"focus.{one}")) for one in FRESH)],
                 "depth": usual_depth(self.conversations.chat.settings).value,
                 "operator": operator,
+                "person": person_shown(request.scope),
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
