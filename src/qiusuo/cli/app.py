@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from qiusuo import plugins
+from qiusuo.cli.data_commands import add_data_commands
 from qiusuo.cli.help import about
 from qiusuo.models import Freshness, SearchType
 
@@ -253,6 +254,8 @@ def doctor(
 
     raise typer.Exit(run_doctor(as_json=as_json, fix=fix, settings_file=settings_file))
 
+
+add_data_commands(app)
 
 searxng = typer.Typer(help=about("group_searxng"), no_args_is_help=True)
 app.add_typer(searxng, name="searxng")
