@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from qiusuo import plugins
+from qiusuo.cli.data_commands import add_data_commands
 from qiusuo.cli.help import about
 from qiusuo.cli.people_commands import add_people_commands
 from qiusuo.models import Freshness, SearchType
@@ -259,6 +260,7 @@ def doctor(
 
 
 add_people_commands(app)
+add_data_commands(app)
 
 searxng = typer.Typer(help=about("group_searxng"), no_args_is_help=True)
 app.add_typer(searxng, name="searxng")
