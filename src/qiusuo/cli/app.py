@@ -141,7 +141,7 @@ def chat(
         list[str] | None, typer.Option("--file", "-f", help=about("chat_file"), metavar="PATH", show_default=False)
     ] = None,
     language: Annotated[
-        Literal["zh", "en"] | None,
+        Literal["zh", "zh-Hant", "en"] | None,
         typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
     ] = None,
 ) -> None:

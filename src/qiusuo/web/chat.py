@@ -50,6 +50,7 @@ from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.web.signin.shown import person_shown
 from qiusuo.web.turn_stream import event_stream
 from qiusuo.words import Fact, Language
+from qiusuo.words.languages import LANGUAGE_PATTERN
 
 PAGE_LENGTH: Final = 50
 """Turns or conversations in one answer, where a request does not say how many."""
@@ -92,7 +93,7 @@ class Question(_Body):
     goes_on: str | None = None
     query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
     replaces: str | None = None
-    language: str | None = Field(default=None, pattern="^(zh|en)$")
+    language: str | None = Field(default=None, pattern=LANGUAGE_PATTERN)
     model: str | None = None
 
 
