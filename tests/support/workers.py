@@ -134,6 +134,7 @@ def workers(folder: Path, arguments: Sequence[str] = ("--workers", "2"), **envir
             [sys.executable, "-m", "qiusuo", "--verbose", "serve", "--port", "0", *arguments],
             env={**kept, **own, **environment},
             stderr=file,
+            text=True,
         )
     try:
         until(lambda: "http://" in log.read_text("utf-8") or process.poll() is not None)
