@@ -9,7 +9,7 @@ from rich.console import Console
 
 from bench.table import Report, keep
 
-MODULES = ("search", "rest", "chat", "streams", "reading", "page", "startup", "citations", "google")
+MODULES = ("search", "rest", "workers", "chat", "streams", "reading", "page", "startup", "citations", "google")
 
 
 def main(wanted: list[str]) -> None:

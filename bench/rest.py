@@ -88,10 +88,10 @@ def measure() -> Report:
         if proxy is not None:
             contestants["litellm"] = Contestant(f"{proxy}/v1/search/bench", LITELLM_KEY, patient=True)
         for contestant in contestants.values():
-            _load(contestant, 0)
+            load(contestant, 0)
         for turn in range(1, ROUNDS + 1):
             for contestant in contestants.values():
-                contestant.rates.append(_load(contestant, turn))
+                contestant.rates.append(load(contestant, turn))
     return _report(contestants, len(answer))
 
 
@@ -129,7 +129,7 @@ def _report(contestants: dict[str, Contestant], size: int) -> Report:
     return report
 
 
-def _load(contestant: Contestant, turn: int) -> float:
+def load(contestant: Contestant, turn: int) -> float:
     """Return the requests per second that a contestant answers."""
     first = turn * QUERIES_PER_TURN if contestant.fresh else 0
     if contestant.patient or not shutil.which("wrk"):

@@ -20,7 +20,7 @@ _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1b[()][A-Z0-9]|\x1b[=>78]|[\r\x07\b]"
 )
 # Takes the terminal as its own, so that Ctrl-C reaches it as a signal, and becomes the program.
-_LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 class PseudoTerminal:
@@ -30,7 +30,7 @@ class PseudoTerminal:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
         self.process = subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-c", _LAUNCH, *command],
+            [sys.executable, "-c", LAUNCH, *command],
             stdin=slave,
             stdout=slave,
             stderr=slave,

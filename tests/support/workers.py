@@ -95,9 +95,14 @@ class Workers(ServerProcess):
         finally:
             connection.close()
 
+    def is_alive(self) -> bool:
+        """Ask over a new connection: one that is kept may lead to a worker that is gone."""
+        return httpx.get(f"{self.client.base_url}/livez", trust_env=False, timeout=PATIENCE).status_code == 200
+
     def search(self, pid: int, query: str, source: str = "127.0.0.1") -> tuple[int, dict[str, Any]]:
         with self.to(pid, source) as connection:
-            connection.request("GET", f"/api/search?q={query}")
+            body = json.dumps({"query": query})
+            connection.request("POST", "/api/search", body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
 
@@ -129,6 +134,7 @@ def workers(folder: Path, arguments: Sequence[str] = ("--workers", "2"), **envir
             [sys.executable, "-m", "qiusuo", "--verbose", "serve", "--port", "0", *arguments],
             env={**kept, **own, **environment},
             stderr=file,
+            text=True,
         )
     try:
         until(lambda: "http://" in log.read_text("utf-8") or process.poll() is not None)

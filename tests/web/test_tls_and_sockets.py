@@ -56,6 +56,53 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+# Hands over a socket as systemd does: as number 3, to the process that is named.
+_AS_SYSTEMD = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+os.execv(sys.executable, [sys.executable, "-m", "qiusuo", "serve"])
+"""
+
+
+class TestGivenSocket:
+    def test_one_of_systemd_is_served(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            number, port = listener.fileno(), listener.getsockname()[1]
+            with subprocess.Popen(  # noqa: S603 - our own command
+                [sys.executable, "-c", _AS_SYSTEMD, str(number)],
+                env={
+                    **os.environ,
+                    "QIUSUO_LANG": "en",
+                    "SEARXNG_URL": "http://127.0.0.1:9",
+                    "QIUSUO_UDS": "/elsewhere",
+                },
+                stderr=subprocess.PIPE,
+                text=True,
+                pass_fds=(number,),
+            ) as process:
+                try:
+                    assert process.stderr is not None
+                    assert f"http://127.0.0.1:{port} " in process.stderr.readline()
+                    found = httpx.get(f"http://127.0.0.1:{port}/livez", trust_env=False, timeout=30)
+                    assert found.status_code == 200
+                finally:
+                    process.kill()
+
+    def test_what_is_no_listening_socket(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        with (tmp_path / "file").open("w") as file, socket.socket() as closed:
+            for number in (file.fileno(), closed.fileno(), 9999):
+                code = run_serve(host=None, port=None, allow_open=False, access_log=False, fd=number)
+                assert code == Exit.NOT_CONFIGURED
+                assert f"File descriptor {number} is no socket" in capsys.readouterr().err
+
+    def test_one_that_everybody_reaches_wants_tokens(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with socket.create_server(("0.0.0.0", 0)) as listener:  # noqa: S104 - nobody is answered
+            options = {"host": None, "port": None, "allow_open": False, "access_log": False}
+            assert run_serve(**options, fd=os.dup(listener.fileno())) == Exit.NOT_CONFIGURED  # type: ignore[arg-type]
+        assert "QIUSUO_TOKENS" in capsys.readouterr().err
+
+
 class TestUnixSocket:
     def test_it_is_served_and_goes_away_with_the_server(self, tmp_path: Path) -> None:
         path = tmp_path / "qiusuo.sock"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -23,7 +25,8 @@ from qiusuo.testing.providers.searxng import Searxng
 from tests.support.processes import on_linux
 from tests.support.redis_process import with_redis
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
-from tests.support.workers import Workers, until, workers
+from tests.support.terminal import LAUNCH
+from tests.support.workers import PATIENCE, Workers, until, workers
 
 pytestmark = [pytest.mark.programs, on_linux, with_redis[0]]
 
@@ -81,7 +84,7 @@ class TestTogether:
         pair.wait_for()
 
         def talk(number: int) -> tuple[str, str]:
-            session = pair.new(search="off")
+            session = pair.new()
             events = pair.ask(session, f"question {number}")
             return session, json.dumps(events)
 
@@ -89,6 +92,8 @@ class TestTogether:
             told = dict(pool.map(talk, range(40)))
         assert len(told) == 40
         assert "locked" not in "".join(told.values()) + pair.said
+        # What the other worker has counted is written within some seconds.
+        until(lambda: pair.client.get("/api/usage").json()["total"]["answers"] >= 40)
         for number, session in enumerate(told):
             [turn] = pair.show(session)["turns"]
             assert turn["question"] == f"question {number}"
@@ -101,7 +106,7 @@ class TestLife:
         counted = pair.metric(other, "qiusuo_http_requests_total")
         os.kill(one, signal.SIGKILL)
         until(lambda: one not in pair.pids)
-        assert pair.client.get("/livez").status_code == 200
+        assert pair.is_alive()
         assert len(pair.wait_for() - {one, other}) == 1
         assert pair.metric(other, "qiusuo_http_requests_total") > counted
         assert pair.said.count(f"worker {one} has ended") == 1
@@ -116,19 +121,19 @@ class TestLife:
         old = pair.wait_for()
         gate = Gate()
         model.add(Reply.text("Slow", gate, " tea."))
-        session = pair.new(search="off")
+        session = pair.new()
         with pair.asking(session, "How?") as events:
-            heard = [next(events) for _ in range(2)]
+            next(event for event in events if event["type"] == "delta")
             pair.process.send_signal(signal.SIGHUP)
             until(lambda: len(pair.pids - old) == 2 and len(pair.pids & old) == 1)
             # Longer than a server that stops would wait.
-            time.sleep(4)
+            time.sleep(3.5)
             assert len(pair.pids & old) == 1
             gate.open()
-            heard += list(events)
-        assert "Slow tea." in json.dumps(heard[-1]) or "Slow tea." in pair.show(session)["turns"][0]["answer"]
+            *_, last = events
+        assert last["answer"] == "Slow tea."
         until(lambda: not pair.pids & old)
-        assert pair.client.get("/livez").status_code == 200
+        assert pair.is_alive()
 
     def test_broken_settings_are_told_and_change_nothing(self, pair: Workers, folder: Path) -> None:
         old = pair.wait_for()
@@ -137,19 +142,24 @@ class TestLife:
         file.parent.mkdir(parents=True, exist_ok=True)
         said = len(pair.said)
         try:
-            file.write_text('port = "no port"\n')
+            file.write_text('log = "loud"\n')
             pair.process.send_signal(signal.SIGHUP)
-            until(lambda: "port" in pair.said[said:])
+            until(lambda: "config.toml" in pair.said[said:])
             assert pair.pids == old
-            assert pair.client.get("/livez").status_code == 200
+            assert pair.is_alive()
         finally:
             file.write_text(before)
 
-    def test_they_stop_together(self, pair: Workers) -> None:
+    def test_they_stop_together_and_tell_their_readers(self, pair: Workers, model: ScriptedModel) -> None:
         """The last one of this server's tests."""
         pair.wait_for()
         store = pair.store
-        pair.process.send_signal(signal.SIGTERM)
+        model.add(Reply.hang("It begins"))
+        with pair.asking(pair.new(), "Well?") as events:
+            next(event for event in events if event["type"] == "delta")
+            pair.process.send_signal(signal.SIGTERM)
+            *_, last = events
+        assert (last["state"], last["finish"], last["answer"]) == ("stopped", "server_stopping", "It begins")
         assert pair.process.wait(30) == -signal.SIGTERM
         assert pair.said.count("listens on") == 1
         assert "with 2 workers" in pair.said
@@ -177,10 +187,23 @@ class TestStart:
             assert pair.store is None
             pair.wait_for()
             assert pair.said.count("Each of the 2 workers") == 1
-            # A supervisor that is killed takes its workers with it.
-            pids = pair.pids
+            # It is told to stop while a request stands still, and then again.
+            with socket.create_connection(("127.0.0.1", pair.port)) as waiting:
+                waiting.sendall(b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+                pair.process.send_signal(signal.SIGINT)
+                with pytest.raises(subprocess.TimeoutExpired):
+                    pair.process.wait(1)
+                pair.process.send_signal(signal.SIGINT)
+                assert pair.process.wait(8) == Exit.OK
+
+    def test_nothing_is_left_of_a_server_that_is_killed(self, tmp_path: Path) -> None:
+        with workers(tmp_path, SEARXNG_URL="http://127.0.0.1:9") as pair:
+            pair.wait_for()
+            left = {*pair.pids, pair.store}
             pair.process.kill()
-            until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+            until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
+            until(lambda: not list(tmp_path.glob("qiusuo-*")))
+            assert "Traceback" not in pair.said
 
     async def test_the_doctor_says_it_too(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         settings = Settings.load(workers=4, searxng_url="http://127.0.0.1:9")
@@ -201,10 +224,30 @@ class TestStart:
 def test_a_single_process_reads_its_settings_on_sighup(tmp_path: Path) -> None:
     file = tmp_path / "config" / "qiusuo" / "config.toml"
     with workers(tmp_path, (), SEARXNG_URL="http://127.0.0.1:9") as server:
-        until(lambda: server.client.get("/livez").status_code == 200)
+        assert server.is_alive()
         file.parent.mkdir(parents=True)
-        file.write_text("port = 'broken'\n")
-        for times in (1, 2):  # each time that somebody asks
-            server.process.send_signal(signal.SIGHUP)
-            until(lambda times=times: server.said.count("the changed configuration is not used") >= times)
+        file.write_text('log = "loud"\n')
+        until(lambda: "the changed configuration is not used" in server.said)  # it looks by itself, and tells it once
+        server.process.send_signal(signal.SIGHUP)
+        until(lambda: server.said.count("the changed configuration is not used") == 2)
         assert server.process.poll() is None
+
+
+def test_a_terminal_that_is_closed_ends_the_server(tmp_path: Path) -> None:
+    terminal, theirs = pty.openpty()
+    process = subprocess.Popen(  # noqa: S603 - ours
+        [sys.executable, "-c", LAUNCH, sys.executable, "-m", "qiusuo", "serve", "--port", "0"],
+        env={**os.environ, "QIUSUO_LANG": "en", "XDG_DATA_HOME": str(tmp_path), "SEARXNG_URL": "http://127.0.0.1:9"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        said = b""
+        while b"troubleshooting" not in said:  # it serves, and has told what it has to tell
+            said += os.read(terminal, 1000)
+    finally:
+        os.close(terminal)
+    assert process.wait(PATIENCE) in {-signal.SIGTERM, -signal.SIGHUP}

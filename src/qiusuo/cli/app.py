@@ -224,13 +224,16 @@ def serve(
     root_path: Annotated[
         str | None, typer.Option("--root-path", metavar="PATH", help=about("serve_root_path"), show_default=False)
     ] = None,
+    fd: Annotated[
+        int | None, typer.Option("--fd", min=0, metavar="N", help=about("serve_fd"), show_default=False)
+    ] = None,
     access_log: Annotated[bool, typer.Option("--access-log", help=about("serve_access_log"))] = False,
 ) -> None:
     """Serve the HTTP API."""
     from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
 
     texts = {"workers": workers, "uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
-    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, **texts))
+    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, fd=fd, **texts))
 
 
 @app.command(epilog=about("exit_codes_token"), help=about("token"))

@@ -7,7 +7,7 @@ import os
 import socket
 import ssl
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,8 @@ from qiusuo.server_settings import ServerSettings
 from qiusuo.words import Fact
 
 _ALPN: Final = "http/1.1"
+_FIRST_GIVEN: Final = 3  # SD_LISTEN_FDS_START
+_FAMILIES: Final = frozenset({socket.AF_INET, socket.AF_INET6, getattr(socket, "AF_UNIX", socket.AF_INET)})
 _NO_PASSWORD: Final = "-"  # noqa: S105 - of nobody's key
 _EXPIRED, _NOT_YET_VALID = 10, 9  # X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID
 _FLIGHTS: Final = 6
@@ -45,6 +47,37 @@ def listen_on_unix(path: Path, mode: int, backlog: int) -> socket.socket:
     finally:
         os.umask(before)
     return listener
+
+
+def number_of_given_socket(environ: Mapping[str, str] = os.environ) -> int | None:
+    """Return the number of the socket that systemd has opened for this very process, if it has."""
+    for_us = environ.get("LISTEN_PID") == str(os.getpid())
+    return _FIRST_GIVEN if for_us and environ.get("LISTEN_FDS", "0") not in {"", "0"} else None
+
+
+def given_socket(number: int) -> socket.socket:
+    """Return a socket that was opened by whoever has started this program.
+
+    Raises:
+        ConfigurationError: it is none that listens for connections.
+    """
+    try:
+        listener = socket.socket(fileno=number)
+    except (OSError, ValueError):
+        raise ConfigurationError(Fact("cli.no_given_socket", number=number)) from None
+    is_stream = listener.type == socket.SOCK_STREAM and listener.family in _FAMILIES
+    if not is_stream or not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        listener.detach()  # it is somebody else's
+        raise ConfigurationError(Fact("cli.no_given_socket", number=number))
+    return listener
+
+
+def place_of(listener: socket.socket) -> dict[str, str | int | None]:
+    """Return where a socket listens, as settings that win over others."""
+    name = listener.getsockname()
+    if listener.family in {socket.AF_INET, socket.AF_INET6}:
+        return {"host": str(name[0]), "port": int(name[1]), "uds": None}
+    return {"uds": os.fsdecode(name) or "-"}
 
 
 def remover_of(path: Path) -> Callable[[], None]:

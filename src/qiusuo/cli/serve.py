@@ -17,7 +17,14 @@ from rich.console import Console
 from rich.markup import escape
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
-from qiusuo.cli.listening import listen_on_unix, remover_of, tls_context
+from qiusuo.cli.listening import (
+    given_socket,
+    listen_on_unix,
+    number_of_given_socket,
+    place_of,
+    remover_of,
+    tls_context,
+)
 from qiusuo.cli.serving.answering import UNIX, Telling, answer, build_app, reload_on_hang_up
 from qiusuo.cli.serving.supervisor import Plan, Supervisor
 from qiusuo.cli.words import words_for_terminal
@@ -44,27 +51,36 @@ def run_serve(
     tls_cert: str | None = None,
     tls_key: str | None = None,
     root_path: str | None = None,
+    fd: int | None = None,
 ) -> int:
     """Serve until told to stop; return the exit code."""
-    words = words_for_terminal()
     err = Console(stderr=True, highlight=False, soft_wrap=True)
     files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
     given: dict[str, Any] = {"host": host, "port": port, "allow_open": allow_open or None, "workers": workers, **files}
+    arguments = {name: value for name, value in given.items() if value is not None}
+    number = fd if fd is not None else number_of_given_socket()
     try:
-        settings = Settings.load(**{name: value for name, value in given.items() if value is not None})
-        log_for_machines(as_json=settings.log == "json", queries=settings.log_queries)
-        tls = tls_context(settings)
-        if settings.worker_count > 1:
-            with listen(settings) as listener:
-                return _supervise(settings, listener, err, access_log=access_log)
-        with listen(settings) as listener:
-            app, url = build_app(settings), _url(settings, listener)
-            err.print(escape(words("serving", url=url)))
-            server = _server(app, access_log=access_log, tls=tls, uds=settings.uds)
-            answer(server, listener, err, Telling(url), lambda loop: _obey_hang_up(loop, app))
+        if number is None:
+            return _serve(arguments, None, err, access_log=access_log)
+        with given_socket(number) as listener:
+            return _serve({**arguments, **place_of(listener)}, listener, err, access_log=access_log)
     except ConfigurationError as error:
         _complain(err, error)
         return exit_code(error)
+
+
+def _serve(arguments: dict[str, Any], given: socket.socket | None, err: Console, *, access_log: bool) -> int:
+    settings = Settings.load(**arguments)
+    log_for_machines(as_json=settings.log == "json", queries=settings.log_queries)
+    tls = tls_context(settings)
+    own_path = settings.uds if given is None else None
+    with listen(settings, given) as listener:
+        if settings.worker_count > 1:
+            return _supervise(settings, listener, err, access_log=access_log, own_path=own_path)
+        app, url = build_app(settings), _url(settings, listener)
+        err.print(escape(words_for_terminal()("serving", url=url)))
+        server = _server(app, access_log=access_log, tls=tls, uds=own_path)
+        answer(server, listener, err, Telling(url), lambda loop: _obey_hang_up(loop, app))
     return Exit.OK
 
 
@@ -87,7 +103,9 @@ def _obey_hang_up(loop: asyncio.AbstractEventLoop, app: QiusuoApp) -> None:
     reload_on_hang_up(loop, read_again, lambda: signal.raise_signal(signal.SIGTERM))
 
 
-def _supervise(settings: Settings, listener: socket.socket, err: Console, *, access_log: bool) -> int:
+def _supervise(
+    settings: Settings, listener: socket.socket, err: Console, *, access_log: bool, own_path: str | None
+) -> int:
     if os.name != "posix":
         raise ConfigurationError(Fact("cli.no_workers"))
     url = _url(settings, listener)
@@ -106,7 +124,7 @@ def _supervise(settings: Settings, listener: socket.socket, err: Console, *, acc
         tell_serving=lambda count: err.print(escape(words("serving_workers", url=url, count=count))),
         complain=lambda problem: _complain(err, problem),
     )
-    remove = remover_of(Path(settings.uds).expanduser()) if settings.uds else None
+    remove = remover_of(Path(own_path).expanduser()) if own_path else None
     try:
         code = asyncio.run(_run(plan, listener))
     finally:
@@ -128,12 +146,14 @@ def _complain(err: Console, problem: ConfigurationError | Iterable[str]) -> None
         err.print(escape(line))
 
 
-def listen(settings: Settings) -> socket.socket:
-    """Return a listening socket.
+def listen(settings: Settings, given: socket.socket | None = None) -> socket.socket:
+    """Return a listening socket: the one that is given, else a new one.
 
     Raises:
         ConfigurationError: the address is no one's, is taken, or would open the server to everybody.
     """
+    if settings.uds and given is not None:
+        return given
     if settings.uds:
         return listen_on_unix(Path(settings.uds).expanduser(), int(settings.uds_mode, 8), BACKLOG)
     host, port = settings.host, settings.port
@@ -145,6 +165,8 @@ def listen(settings: Settings) -> socket.socket:
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (settings.recognises_people or settings.allow_open) and not all(_loops_back(entry[4]) for entry in found):
         raise ConfigurationError(Fact("cli.open_to_all", host=host))
+    if given is not None:
+        return given
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         if os.name == "posix":  # on Windows the option would let two servers share a port

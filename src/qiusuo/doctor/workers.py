@@ -16,6 +16,6 @@ async def check_workers(context: Examination) -> list[Finding]:
     has_client, has_program = client_is_installed(), find_program() is not None
     if has_client and has_program:
         return []
-    commands = () if has_client else (install_command("qiusuo[redis]"),)
-    commands += () if has_program else install_program(PACKAGES)
-    return [Finding("workers.not_shared", Level.WARNING, {"count": settings.worker_count}, commands)]
+    client = () if has_client else (install_command("qiusuo[redis]"),)
+    program = () if has_program else install_program(PACKAGES)
+    return [Finding("workers.not_shared", Level.WARNING, {"count": settings.worker_count}, (*client, *program))]

@@ -93,7 +93,9 @@ class Supervisor:
     async def _open_store(self) -> None:
         """Start what the workers share, unless a Redis is set. Where there is no program for it, the doctor says so."""
         program = find_program()
-        if self._settings.redis_url is not None or program is None or not client_is_installed():
+        if self._store is not None or self._settings.redis_url is not None:
+            return
+        if program is None or not client_is_installed():
             return
         store = PrivateStore(program, self._folder, os.getpid())
         if await store.start():
@@ -192,6 +194,7 @@ class Supervisor:
         except ConfigurationError as error:
             self._plan.complain(error)
             return
+        await self._open_store()
         count = self._settings.worker_count
         for place in range(count):
             new = await self._start(place, notices=place == 0)
