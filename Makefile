@@ -48,6 +48,7 @@ quick-lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/python scripts/docs.py --check
+	$(BIN)/python scripts/traditional.py --check
 
 wheel:  ## Build the package, install it on its own and try it; says so loudly where no package index answers
 	$(BIN)/python scripts/wheel.py || [ $$? -eq 3 ]
@@ -59,8 +60,9 @@ format:  ## Format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs:  ## Write the generated docs anew
+docs:  ## Write the generated docs and the words in Traditional Chinese anew
 	$(BIN)/python scripts/docs.py
+	$(BIN)/python scripts/traditional.py
 
 bench:  ## Measure speed, side by side in one run
 	@$(PYTHON) scripts/setup.py --bench

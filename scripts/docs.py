@@ -42,7 +42,7 @@ STORING: Final = {
 # Read in other places than the settings; a test looks for them in the code.
 OTHER_VARIABLES: Final[Mapping[str, str]] = {
     "QIUSUO_CONFIG": "The configuration file to use.",
-    "QIUSUO_LANG": "Language of the command line: `zh` or `en`. Unset: the terminal's own.",
+    "QIUSUO_LANG": "Language of the command line: `zh`, `zh-Hant` or `en`. Unset: the terminal's own.",
     "QIUSUO_CHROME": "The browser's program for `google`, `bing_web` and `baidu`. Unset: one is looked for.",
     "QIUSUO_CHROME_PAGES": "Pages that the browser may have open at once (3); further searches wait for one.",
     "QIUSUO_CHROME_SANDBOX": "`off` starts the browser without its sandbox, for containers that do not allow one.",

@@ -24,6 +24,7 @@ from chaos.wire import Refused, Unreachable
 
 SECONDS: Final = {
     "streams": 240, "idle": 300, "slow": 180, "bodies": 180, "archive": 1800, "day": 2400, "workers": 400, "join": 600,
+    "costs": 300,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -36,6 +37,15 @@ def install_command(*wanted: str) -> str:
     if shutil.which("uv"):
         return f"uv pip install --python {python} {packages}"
     return f"{python} -m ensurepip && {python} -m pip install {packages}"
+
+
+def install_program(commands: Mapping[str, str]) -> tuple[str, ...]:
+    """Return that one of the commands which this machine has a program for, as its user must type it."""
+    found = next((command for program, command in commands.items() if shutil.which(program)), None)
+    if found is None:
+        return ()
+    own = os.geteuid() == 0 or found.startswith("brew ") or not shutil.which("sudo")
+    return (found if own else f"sudo {found}",)
 
 
 def typed(command: str) -> str:

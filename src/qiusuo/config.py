@@ -40,7 +40,7 @@ from qiusuo.config_files import find_config_file, read_config_file
 from qiusuo.errors import ConfigurationError
 from qiusuo.model_settings import ModelSettings, without_login
 from qiusuo.models import SearchType
-from qiusuo.server_settings import ServerSettings
+from qiusuo.sign_in_settings import SignInSettings
 from qiusuo.validation import PriceText, not_valid, refused
 from qiusuo.words import Fact
 
@@ -106,7 +106,7 @@ class WebSearchConfig(BaseModel):
     )
 
 
-class Settings(ServerSettings, ModelSettings, BaseSettings):
+class Settings(SignInSettings, ModelSettings, BaseSettings):
     """The whole configuration. Invalid values of the first group fall back to their default with a log line."""
 
     model_config = SettingsConfigDict(
@@ -257,7 +257,7 @@ class Settings(ServerSettings, ModelSettings, BaseSettings):
         Raises:
             ConfigurationError: as :meth:`load`.
         """
-        return Settings.load(self._named, **self._arguments)
+        return Settings.load(self._named, **self._arguments).with_store(self.private_store)
 
     @property
     def named_file(self) -> Path | str | None:

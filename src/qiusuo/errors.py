@@ -41,14 +41,14 @@
     ├── SessionError               a conversation cannot be used
     │   ├── SessionNotFound        there is no such conversation, or it is somebody else's
     │   ├── SessionBusy            another turn of it is still running
+    │   ├── TurnElsewhere          its turn runs on another server, which cannot be reached from here
     │   ├── ServerBusy             as many questions are being answered as there is room for
     │   └── TooManyAtOnce          this user has as many questions being answered as one may have
     └── AllEnginesFailed           every engine was tried; ``attempts`` has the receipt
 
-Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each
-error is a fact with values (:mod:`qiusuo.words`) and carries what a policy needs: ``engine``, ``outcome``,
-``retry_after`` (seconds), ``status`` (HTTP), and what to do. ``place`` tells those who run the server which file or
-host is meant; it stands in no answer.
+Foreign errors are translated once, in :mod:`qiusuo.http` (or in an engine that brings its own client). Each error is a
+fact with values (:mod:`qiusuo.words`) and carries what a policy needs: ``engine``, ``outcome``, ``retry_after``
+(seconds), ``status`` (HTTP), and what to do. ``place`` tells operators which file or host is meant; no answer has it.
 """
 
 from __future__ import annotations
@@ -345,6 +345,10 @@ class SessionNotFound(SessionError):
 
 class SessionBusy(SessionError):
     """Another turn of this conversation is still running."""
+
+
+class TurnElsewhere(SessionError):
+    """This turn runs on another server, which cannot be reached from here."""
 
 
 class ServerBusy(SessionError):

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
 from qiusuo.errors import SearchError
+from qiusuo.tracing import trace_ids
 from qiusuo.words import Fact
 
 NO_REQUEST: Final = "-"
@@ -87,6 +88,7 @@ class LogLine(logging.Formatter):
                 "logger": record.name,
                 "requestId": request_id.get(),
                 **({"sessionId": session} if (session := session_id.get()) else {}),
+                **({"traceId": ids[0], "spanId": ids[1]} if (ids := trace_ids()) else {}),
                 "message": message,
                 **facts,
                 **private_values,

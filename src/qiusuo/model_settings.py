@@ -162,6 +162,13 @@ class ModelSettings(BaseModel):
         description="Days for which a server keeps how much was searched and answered, for the board and `qiusuo "
         "usage`; 0 counts nothing and deletes what was kept.",
     )
+    audit_days: int = Field(
+        365,
+        ge=0,
+        le=36_500,
+        description="Days for which a server keeps who changed settings and tokens, deleted, shared and signed in "
+        "(`qiusuo audit`); 0 notes nothing.",
+    )
     board_queries: bool = Field(
         False,
         description="For the board, keep also the words of searches that were slowest or found nothing. "

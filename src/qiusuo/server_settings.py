@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from ipaddress import ip_address, ip_network
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
 from qiusuo.validation import refused
@@ -22,7 +23,7 @@ OWN_PATHS: Final = frozenset(
     {
         "api", "autocompleter", "board", "config", "docs", "healthz", "livez", "manifest.webmanifest", "mcp",
         "metrics", "offline.js", "openapi.json", "opensearch.xml", "page",
-        "readyz", "search", "settings", "share", "tavily", "usage", "v1",
+        "readyz", "search", "settings", "share", "signin", "signout", "tavily", "usage", "v1",
     }
 )  # fmt: skip
 """With what the server's own paths begin."""
@@ -39,6 +40,10 @@ UNIX_SOCKET: Final = "unix"
 
 OPERATOR: Final = "operator"
 _ROLES: Final = frozenset({OPERATOR, "user"})
+
+
+AUTO: Final = "auto"
+MOST_WORKERS: Final = 64
 
 
 class TokenEntry(NamedTuple):
@@ -79,6 +84,12 @@ class ServerSettings(BaseModel):
     tls_key: str | None = Field(
         None, min_length=1, description="File with the certificate's key. Unset: it stands in the same file."
     )
+    workers: Annotated[int, Field(ge=1, le=MOST_WORKERS)] | Literal["auto"] = Field(
+        1,
+        description="How many processes answer side by side in one `qiusuo serve`; `auto`: one for each core that it "
+        "may use. Above 1 they share cache, limits and quotas over `QIUSUO_REDIS_URL`, else over a Redis or Valkey of "
+        "their own, where one is installed.",
+    )
     root_path: str = Field(
         "",
         description="Path under which a proxy shows the server, such as `/qiusuo`; the proxy may take it off or not.",
@@ -92,8 +103,10 @@ class ServerSettings(BaseModel):
     )
     operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,
-        description="Names of tokens whose owners run the server: the page lets them change settings and shows them "
-        "the commands that mend it. Without tokens that is who sits at this machine.",
+        description="Names of people who run the server: the page lets them change settings and shows them the "
+        "commands that mend it. Names of tokens, or those that a trusted proxy gives; of people who sign in by OpenID "
+        "Connect the verified e-mail address or `sub`. Where nobody needs to be known, that is who sits at this "
+        "machine.",
     )
     allow_open: bool = Field(False, description="Listen on other addresses than loopback even without tokens.")
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] | None = Field(
@@ -117,6 +130,16 @@ class ServerSettings(BaseModel):
     log_queries: bool = Field(
         False, description="Log also what people search for and what providers say. Unset: codes and values of ours."
     )
+    otlp_url: str | None = Field(
+        None,
+        pattern="^https?://[^\\s]+$",
+        description="Address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`: a trace "
+        "of each request is sent there. Unset: none.",
+    )
+    otlp_headers: SecretStr | None = Field(
+        None, description="Headers that the collector wants, as `name=value`, separated by commas."
+    )
+    trace_share: float = Field(1.0, ge=0, le=1, description="Which part of the requests is traced: 0.01 is one in 100.")
     max_connections: int = Field(
         4096,
         ge=1,
@@ -135,6 +158,33 @@ class ServerSettings(BaseModel):
         "networks such as `10.0.0.0/8`, and `unix` for who calls by a Unix socket. Limits, logs and who is on this "
         "machine then go by the person behind the proxy. It must set these headers itself. Unset: nobody is believed.",
     )
+
+    _private_store: str | None = PrivateAttr(None)
+
+    @property
+    def private_store(self) -> str | None:
+        """Address of the store that the workers of this server share where no Redis is set."""
+        return self._private_store
+
+    def with_store(self, address: str | None) -> Self:
+        """Share over a store of the server's own from now on."""
+        self._private_store = address
+        return self
+
+    @property
+    def worker_count(self) -> int:
+        """How many workers there are to be."""
+        return _usable_cores() if self.workers == AUTO else int(self.workers)
+
+    @field_validator("workers", mode="before")
+    @classmethod
+    def _check_workers(cls, value: Any) -> Any:
+        text = str(value).strip().lower()
+        if text == AUTO:
+            return AUTO
+        if isinstance(value, bool) or not text.isdecimal() or not 1 <= int(text) <= MOST_WORKERS:
+            raise refused(Fact("settings.workers_form", most=MOST_WORKERS))
+        return int(text)
 
     @field_validator("tokens", "operators", "allowed_hosts", "allowed_origins", "trusted_proxies", mode="before")
     @classmethod
@@ -199,6 +249,11 @@ class ServerSettings(BaseModel):
     @classmethod
     def _lower_hosts(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return tuple(host_key(name) for name in value) if value else None
+
+
+def _usable_cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it; a container may be given a part of the machine
+    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, MOST_WORKERS)
 
 
 def host_key(host: str) -> str:

@@ -8,6 +8,7 @@ import unicodedata
 from datetime import UTC, date, datetime, timedelta
 
 from qiusuo.models import Freshness
+from qiusuo.words.script import is_traditional
 
 # Only real tags: "a < b and c > d" is prose and stays.
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -96,7 +97,7 @@ def normalise_query(text: str, *, sort_words: bool = False) -> str:
 
 
 def detect_language(text: str) -> str | None:
-    """Guess the language from the script: ``zh-CN``, ``ja`` or ``ko``; None where the script does not tell."""
+    """Guess the language from the script: ``zh-CN``, ``zh-TW``, ``ja``, ``ko``; None where the script does not tell."""
     if text.isascii():
         return None
     if _KANA.search(text):
@@ -104,7 +105,7 @@ def detect_language(text: str) -> str | None:
     if _HANGUL.search(text):
         return "ko"
     if _HAN.search(text):
-        return "zh-CN"
+        return "zh-TW" if is_traditional(text) else "zh-CN"
     return None
 
 

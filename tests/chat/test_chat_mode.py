@@ -54,6 +54,15 @@ class TestSwitch:
             assert "[编号]" in system["content"]
             assert "[1]" in system["content"]
 
+    async def test_a_question_in_traditional_characters_is_answered_in_them(self) -> None:
+        async with ChatWorld(Reply.text("好"), Reply.text("好")) as world:
+            await world.ask("什麼是區塊鏈？")
+            await world.ask("它的優點呢？")
+            assert world.world["searxng"].seen[0].params["language"] == "zh-TW"
+            assert "繁體" in world.model.requests[0].messages[0]["content"]
+            asked = [seen.params["q"] for seen in world.world["searxng"].seen if seen.params.get("pageno", "1") == "1"]
+            assert asked == ["什麼是區塊鏈？", "區塊鏈的優點呢？"]
+
     async def test_snippets_are_short_and_results_few(self) -> None:
         async with ChatWorld(Reply.text("x"), snippet_length=30) as world:
             heard = await world.ask("a", ChatSettings(search=True, results=3))

@@ -10,7 +10,8 @@ import pytest
 
 import qiusuo
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Event, Notice, Round, RoundState, TurnRecord, fold
+from qiusuo.chat.events import Event, Notice, Round, RoundState, TurnRecord
+from qiusuo.chat.folding import fold
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.telling import told

@@ -9,7 +9,8 @@ import time
 import pytest
 
 from qiusuo.chat.events import Delta, Done, Event, Notice, RoundState, Status, TurnState
-from qiusuo.chat.sessions.conversations import Conversations, LiveTurn, _joined
+from qiusuo.chat.running import joined
+from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.chat.turns.context import Ask
@@ -129,7 +130,7 @@ class TestFaultsOfOurs:
     def test_joining_late_is_no_work(self) -> None:
         events: list[Event] = [Delta("十个字的一段文字。。")] * 200_000
         began = time.thread_time()
-        [(number, whole)] = _joined(0, events)
+        [(number, whole)] = joined(0, events)
         assert time.thread_time() - began < 5  # it was minutes
         assert number == 199_999
         assert isinstance(whole, Delta)

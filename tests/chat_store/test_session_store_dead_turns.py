@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from qiusuo.chat.events import RoundState, TurnState
+from qiusuo.chat.events import SERVER_RESTART, RoundState, TurnState
 from qiusuo.chat.sessions.session import Memory, SessionStore
-from qiusuo.chat.sessions.store_turns import RESTARTED
 from qiusuo.errors import SessionBusy
 from tests.support.stores import START, Place, kept, place, result, store, turn, turns_of, url, whole_turn
 
@@ -31,8 +30,8 @@ class TestDeadTurns:
         assert (await store.get("ada", session)).running is None
         assert [one.running for one in await store.list("ada")] == [None]
         (shown,) = await turns_of(store, "ada", session)
-        assert (shown.state, shown.finish, shown.stage) == (TurnState.FAILED, RESTARTED, None)
-        assert [notice["code"] for notice in shown.notices] == [RESTARTED]
+        assert (shown.state, shown.finish, shown.stage) == (TurnState.FAILED, SERVER_RESTART, None)
+        assert [notice["code"] for notice in shown.notices] == [SERVER_RESTART]
         assert "重启" in shown.notices[0]["message"]
         assert [one["state"] for one in shown.rounds] == [RoundState.FAILED, RoundState.DONE]
         # It was only slow, and nobody has taken over: it goes on.

@@ -15,11 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events import SERVER_RESTART, TurnState
 from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.chat.sessions.store_schema import metadata
-from qiusuo.chat.sessions.store_turns import RESTARTED
 from qiusuo.errors import ConfigurationError, SessionBusy, Unavailable
 from tests.support.stores import Place, place, rows, store, turn, turns_of, url, whole_turn
 
@@ -113,7 +112,6 @@ import asyncio, json, sys
 from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_turns import RESTARTED
 from qiusuo.errors import SearchError
 
 async def main():
@@ -227,7 +225,7 @@ class TestProcesses:
             fresh = place.server()
             await fresh.start()
             assert (await fresh.get("ada", session)).running is None
-            assert [r.finish for r in await turns_of(fresh, "ada", session)] == [RESTARTED]
+            assert [r.finish for r in await turns_of(fresh, "ada", session)] == [SERVER_RESTART]
             await whole_turn(fresh, "ada", session)
 
     async def test_who_could_not_free_it_at_the_start_does_so_later(
@@ -243,7 +241,7 @@ class TestProcesses:
                 with pytest.raises(Unavailable):
                     await fresh.start()
             await whole_turn(fresh, "ada", session)
-            assert [r.finish for r in await turns_of(fresh, "ada", session)] == [RESTARTED, ""]
+            assert [r.finish for r in await turns_of(fresh, "ada", session)] == [SERVER_RESTART, ""]
 
     async def test_who_starts_beside_a_living_process_leaves_its_claims_alone(self, place: Place) -> None:
         session = (await place.server().create("ada")).id

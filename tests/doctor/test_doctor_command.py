@@ -82,6 +82,11 @@ class TestCommand:
         assert "没有开启 JSON 接口" in output
         assert "$ qiusuo doctor --fix\n" in output
         assert "docs/troubleshooting.zh-CN.md#searxng-json-off" in output
+        monkeypatch.delenv("QIUSUO_LANG")
+        monkeypatch.setenv("LC_ALL", "zh_TW.UTF-8")
+        output = self.run()[1]
+        assert "沒有開啟 JSON 介面" in output
+        assert "docs/troubleshooting.zh-CN.md#searxng-json-off" in output
 
     def test_fix(self, monkeypatch: pytest.MonkeyPatch, server: ProviderServer, tmp_path: Path) -> None:
         provider = server.provider

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.page.test_access import violations, with_axe
 from tests.support.page_world import CLIPBOARD, LAWS, PAGES, PageWorld, screen, show, with_own_browser
 from tests.support.scripted_model import Asked, Call, Gate, Reply
 
@@ -324,11 +325,18 @@ class TestExamples:
             assert world.searches() == []
 
 
+@with_axe
 def test_the_language_is_the_browsers_and_can_be_chosen(chromium: Browser) -> None:
-    with PageWorld() as world, screen(chromium, world, locale="en-GB") as page:
+    with PageWorld() as world, screen(chromium, world, locale="zh-TW") as page:
+        expect(page(".switch-label")).to_contain_text("網路搜尋")
+        expect(page("html")).to_have_attribute("lang", "zh-Hant")
+        page.ask("什麼是區塊鏈？")
+        loaded = {path.rpartition("/")[2] for path in page.requests if "/words/" in path}
+        assert loaded == {"zh-Hant.js"}, "nobody loads the words of another language"
+        assert violations(page) == []
+        page.speak("English")
         expect(page(".switch-label")).to_contain_text("Web search")
-        expect(page("html")).to_have_attribute("lang", "en")
-        page.page.get_by_role("button", name="中文").click()
+        page.speak("简体中文")
         expect(page(".switch-label")).to_contain_text("联网搜索")
         page.page.reload()
         expect(page(".switch-label")).to_contain_text("联网搜索")

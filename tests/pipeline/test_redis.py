@@ -8,10 +8,15 @@ import logging
 import os
 import subprocess
 import sys
+import time
+from contextlib import AsyncExitStack
 
 import pytest
 
+from qiusuo.errors import RateLimited
 from qiusuo.models import Outcome
+from qiusuo.pipeline.cooldown import Cooldowns
+from qiusuo.storage.redis import SharedState
 from qiusuo.testing import Fault
 from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.world import World
@@ -96,6 +101,33 @@ class TestShared:
             (other,) = await asyncio.to_thread(in_another_process, redis, here, {"query": "b"})
             assert other["provider"] == "brave"
             assert here.requests("tavily") == 1
+
+    async def test_after_a_rest_one_of_all_processes_tries_and_the_others_hear_of_it(self, redis: RedisProcess) -> None:
+        now = time.time()
+        async with AsyncExitStack() as stack:
+            fleet = []
+            for _ in range(20):
+                shared = SharedState(redis.url)
+                stack.push_async_callback(shared.aclose)
+                fleet.append(Cooldowns(shared=shared, clock=lambda: now))
+
+            async def who_may_ask() -> list[Cooldowns]:
+                await asyncio.gather(*(each.refresh(["tavily"]) for each in fleet))
+                answers = await asyncio.gather(*(each.admit("tavily") for each in fleet))
+                return [each for each, rest in zip(fleet, answers, strict=True) if rest is None]
+
+            await fleet[0].failed("tavily", RateLimited("Slow down.", engine="tavily"))
+            assert await who_may_ask() == []
+            now += 10.1
+            [first] = await who_may_ask()
+            await first.failed("tavily", RateLimited("Slow down.", engine="tavily"))
+            now += 10.1  # the second rest is twice as long, for all of them
+            assert await who_may_ask() == []
+            now += 10.1
+            await shared.run(lambda client: client.delete("qiusuo:probe:tavily"))  # five seconds have gone by
+            [second] = await who_may_ask()
+            await second.succeeded("tavily")
+            assert await who_may_ask() == fleet
 
     async def test_two_processes_share_the_quota(self, redis: RedisProcess) -> None:
         async with World("tavily", "brave", redis_url=redis.url, engines={"tavily": {"monthly_quota": 1}}) as here:

@@ -204,11 +204,11 @@ class TestCooldowns:
 
     async def test_an_answer_to_an_earlier_request_does_not_end_a_rest(self) -> None:
         cooldowns = Cooldowns(clock=lambda: 0.0)
-        assert cooldowns.admit("a") is None  # two requests leave
-        assert cooldowns.admit("a") is None
+        assert await cooldowns.admit("a") is None  # two requests leave
+        assert await cooldowns.admit("a") is None
         await cooldowns.failed("a", RateLimited("slow down.", retry_after=30))
-        cooldowns.succeeded("a")  # the other one comes back
-        assert cooldowns.admit("a") is not None
+        await cooldowns.succeeded("a")  # the other one comes back
+        assert await cooldowns.admit("a") is not None
 
 
 class TestDeadlines:

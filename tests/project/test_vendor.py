@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.web.static.page import FOLDER
-from qiusuo.web.static.words import MODULE, OWN_NOTICES, ROOMS, room_words, words_module
+from qiusuo.web.static.words import OWN_NOTICES, ROOMS, words_modules
 from qiusuo.words.catalogue import codes
 
 VENDOR = Path(__file__).parents[2] / "scripts" / "vendor"
@@ -89,10 +89,9 @@ def test_styles_load_nothing() -> None:
 @pytest.mark.programs
 @with_node
 def test_the_page_is_typed_also_in_the_keys_of_its_words(tmp_path: Path) -> None:
-    """``words.js`` is made by the server: laid beside the other modules for the check."""
-    (tmp_path / MODULE).write_bytes(words_module())
-    for name, words in room_words().items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    """The words are made by the server: laid beside the other modules for the check."""
+    for name, words in words_modules().items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(words)
     config = json.loads((VENDOR / "tsconfig.json").read_text(encoding="utf-8"))
     whole = {
@@ -121,13 +120,21 @@ def test_every_word_of_the_page_is_used_and_none_is_missing(room: str) -> None:
 
 
 def test_the_words_are_those_of_the_catalogue() -> None:
-    module = words_module().decode()
-    tables = dict(re.findall(r"^export const (\w+) = (.*?);$", module, re.DOTALL | re.MULTILINE))
-    words, notices = json.loads(tables["WORDS"]), json.loads(tables["NOTICES"])
-    assert (words["zh"]["send"], words["en"]["send"]) == ("发送", "Send")
-    assert words["zh"]["searchAbout"] == "启用后将使用{engine}搜索实时信息", "the page fills it in"
-    assert notices["zh"]["lost_turn"]["title"] == "没有送达"
-    assert "{{" not in module, "the page knows no such braces"
+    modules = {name: body.decode() for name, body in words_modules().items()}
+    tables = {
+        language: {
+            name: json.loads(table)
+            for name, table in re.findall(
+                r"^export const (\w+) = (.*?);$", modules[f"words/{language}.js"], re.DOTALL | re.MULTILINE
+            )
+        }
+        for language in ("zh", "zh-Hant", "en")
+    }
+    assert [table["WORDS"]["send"] for table in tables.values()] == ["发送", "傳送", "Send"]
+    assert "{engine}" in tables["zh"]["WORDS"]["searchAbout"], "the page fills it in"
+    assert [table["NOTICES"]["lost_turn"]["title"] for table in tables.values()][:2] == ["没有送达", "沒有送達"]
+    assert [name for name, _, _ in tables["en"]["LANGUAGES"]] == ["zh", "zh-Hant", "en"]
+    assert not [name for name, module in modules.items() if "{{" in module], "the page knows no such braces"
 
 
 @pytest.mark.programs

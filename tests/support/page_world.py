@@ -219,6 +219,10 @@ class Screen:
         """The last turn."""
         return self.page.locator("article.turn").last
 
+    def speak(self, language: str) -> None:
+        """Choose the page's language by its name."""
+        self.page.locator("select.language").select_option(label=language)
+
     def turn_search_on(self) -> None:
         self.switch.click()
         expect(self.switch).to_have_attribute("aria-checked", "true")

@@ -69,6 +69,18 @@ def nginx_under(prefix: str, folder: Path, upstream: str, *, strips: bool) -> It
 
 
 @contextmanager
+def nginx_with_passwords(folder: Path, upstream: str, **passwords: str) -> Iterator[str]:
+    """Run nginx that asks for passwords itself, and names people to the server as docs/sign-in.md says."""
+    port = _free_port()
+    kept = folder / "passwords"
+    kept.write_text("".join(f"{name}:{{PLAIN}}{word}\n" for name, word in passwords.items()), encoding="utf-8")
+    location = documented("nginx", "sign-in.md").replace("/etc/nginx/qiusuo.htpasswd", str(kept))
+    location = location.replace("http://127.0.0.1:8000", upstream)
+    with _nginx(folder, f"server {{ listen 127.0.0.1:{port}; {location} }}", port):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
 def nginx(folder: Path, upstream: str, ca: trustme.CA) -> Iterator[str]:
     """Run nginx as the guide says."""
     port = _free_port()

@@ -79,6 +79,25 @@ def test_who_joins_in_another_language_hears_all_of_it_in_that_one() -> None:
         assert (notice["title"], again["title"]) == (TITLES["zh"], TITLES["en"])
 
 
+def test_a_question_in_traditional_chinese_is_noticed_in_it() -> None:
+    with page(Reply.text("憑記憶。"), timeout=0.5) as it:
+        it.server.world["searxng"].fault = Fault.SERVER_ERROR
+        session = it.new(search=True)
+        (notice,) = [event for event in it.ask(session, "什麼是區塊鏈？") if event["type"] == "notice"]
+        assert notice["title"] == "搜尋服務不可用"
+        assert it.show(session)["turns"][0]["language"] == "zh-Hant"
+        told = it.client.get(f"/api/chat/sessions/{session}?lang=zh").json()["turns"][0]
+        assert told["notices"][0]["title"] == TITLES["zh"]
+
+
+def test_a_language_that_is_none_of_ours_is_refused() -> None:
+    with page() as it:
+        path = f"/api/chat/sessions/{it.new()}/turns"
+        answer = it.client.post(path, json={"question": "x", "language": "fr"})
+        assert (answer.status_code, answer.json()["values"]["problems"][0]["code"]) == (400, "body.field")
+        assert "zh-Hant" in answer.json()["message"]
+
+
 def test_what_keeps_the_page_from_searching() -> None:
     with ScriptedModel() as model:
         extension = chat_extension(scripted(model), open_store("sqlite://"))
@@ -100,7 +119,7 @@ def test_what_keeps_the_page_from_searching() -> None:
     [
         ("?limit=x", "web.not_a_number", ("limit 应为不超过九位的整数。", "limit is not a whole number")),
         ("?before=a&after=b", "web.before_and_after", ("只能写一个", "Name one of the two")),
-        ("/turns/x/events", "web.turn_elsewhere", ("没有在这里运行", "not running here")),
+        ("/turns/x/events", "session.turn_not_running", ("现在没有在运行", "not running now")),
     ],
 )
 def test_what_is_refused(path: str, code: str, words: tuple[str, str]) -> None:

@@ -97,7 +97,7 @@ class TestOpenSearch:
         assert "Qiusuo" in texts["ShortName"]
         assert 0 < len(texts["Description"]) <= 1024
         assert texts["InputEncoding"] == "UTF-8"
-        assert [each.text for each in about.iter(f"{NAMESPACE}Language")] == ["zh-CN", "en"]
+        assert [each.text for each in about.iter(f"{NAMESPACE}Language")] == ["zh-CN", "zh-Hant", "en"]
         [image] = about.iter(f"{NAMESPACE}Image")
         assert server.client.get(image.text or "").headers["content-type"] == image.get("type")
         # One Url for each purpose; none has parameters that are not known.

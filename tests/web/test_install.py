@@ -20,7 +20,7 @@ def test_the_manifest_has_both_names_and_icons_of_the_right_size(wish: str, name
         assert answer.headers["content-type"] == "application/manifest+json"
         told = answer.json()
         assert (told["name"], told["id"], told["scope"], told["start_url"]) == (name, "/", "/", "/")
-        assert told["name_localized"] == {"zh-CN": "求索", "en": "Qiusuo"}
+        assert told["name_localized"] == {"zh-CN": "求索", "zh-Hant": "求索", "en": "Qiusuo"}
         purposes = {icon["sizes"]: icon["purpose"] for icon in told["icons"] if icon["type"] == "image/png"}
         assert set(purposes) == {"192x192", "512x512"}
         assert "maskable" in {icon.get("purpose") for icon in told["icons"]}

@@ -56,7 +56,8 @@ def facts(data: dict[str, Any]) -> tuple[Any, Any]:
     ("query", "header", "language"),
     [
         (b"", None, Language.ENGLISH),
-        (b"", "zh-TW", Language.CHINESE),
+        (b"", "zh-TW", Language.TRADITIONAL),
+        (b"lang=zh-Hant", "en", Language.TRADITIONAL),
         (b"lang=zh", None, Language.CHINESE),
         (b"lang=zh-CN&x=1", "en", Language.CHINESE),
         (b"lang=en", "zh", Language.ENGLISH),
@@ -73,6 +74,16 @@ def test_the_parameter_goes_first_then_the_header(query: bytes, header: str | No
 def test_who_asks_for_no_language_of_ours_has_no_wish() -> None:
     assert wished_language({"query_string": b"lang=fr", "headers": [(b"accept-language", b"*")]}) is None
     assert wished_language({"headers": [(b"accept-language", b"en")]}) is Language.ENGLISH
+
+
+def test_a_reader_of_traditional_chinese_is_told_in_it(server: WebServer) -> None:
+    answer = server.client.delete("/api/search", headers={"Accept-Language": "zh-TW,zh;q=0.9,en;q=0.8"})
+    assert answer.headers["content-language"] == "zh-Hant"
+    assert answer.json()["message"] == "這個位址不接受 DELETE 請求。"
+    docs = server.client.get("/docs/deployment", headers={"Accept-Language": "zh-HK"})
+    assert "回到對話" in docs.text, "the frame is in the reader's own characters"
+    assert '<main lang="zh-CN">' in docs.text, "the guide itself is written in simplified ones"
+    assert '<main lang="en">' in server.client.get("/docs/cli?lang=zh").text, "some have no Chinese yet"
 
 
 class TestRefusals:

@@ -41,6 +41,7 @@ from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import offered, plugin_tools
+from qiusuo.tracing import span
 from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
@@ -238,8 +239,10 @@ class Chat:
         model, called = context.model.info.name, context.hand.name
         journal.emit(TurnStarted(ask.id, ask.question, mode, model, searches, now(), scope, called))
         try:
-            async with context.book.in_use():
-                await journal.run(lambda: self._answer(context))
+            with span("turn", mode=mode, model=model) as told:
+                async with context.book.in_use():
+                    await journal.run(lambda: self._answer(context))
+                told.note(state=journal.record.state.value)
         finally:
             self.tell(Answered.of(journal.record, ask.user))
             if ask.id not in context.memory.starts and journal.record.answer:

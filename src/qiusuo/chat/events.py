@@ -2,8 +2,8 @@
 
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
 ``Status``, ``Round``, ``Sources``, ``Reading``, ``Research``, ``ModelTaken``, ``Notice``, ``Delta`` and ``Retraction``
-as they happen; at the end ``Check``, ``Related``, ``Usage`` and always one ``Done``, whatever went wrong. :func:`fold`
-puts the events together to what is kept of a turn.
+as they happen; at the end ``Check``, ``Related``, ``Usage`` and always one ``Done``, whatever went wrong.
+:func:`qiusuo.chat.folding.fold` puts the events together to what is kept of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -24,6 +24,7 @@ from qiusuo.words import Fact, Language, language_of, said
 from qiusuo.words.ago import ago
 
 __all__ = [
+    "SERVER_RESTART",
     "SERVER_STOPPING",
     "Check",
     "Delta",
@@ -47,7 +48,6 @@ __all__ = [
     "TurnStarted",
     "TurnState",
     "Usage",
-    "fold",
 ]
 
 SEARCH_FILES: Final = "search_files"
@@ -56,6 +56,8 @@ RESEARCH: Final = "research"
 """What the mode of a turn is called that is a research."""
 SERVER_STOPPING: Final = "server_stopping"
 """How a turn has finished that was broken off because the server stopped."""
+SERVER_RESTART: Final = "server_restart"
+"""How a turn has finished whose server was gone before it could end it."""
 
 
 class Stage(StrEnum):
@@ -319,6 +321,11 @@ class TurnRecord:
             return False
         return self.research is None or self.research["stage"] != ResearchStage.DONE
 
+    @property
+    def died(self) -> bool:
+        """Whether its server was gone before it could end it."""
+        return self.finish == SERVER_RESTART
+
     def __post_init__(self) -> None:
         self.language = self.language or language_of(detect_language(self.question)).value
 
@@ -335,55 +342,3 @@ class TurnRecord:
         values["cited"] = tuple(values.get("cited", ()))
         values["related"] = tuple(values.get("related", ()))
         return cls(**values)
-
-
-def fold(record: TurnRecord, event: Event) -> None:  # noqa: C901, PLR0912 - one case per kind of event
-    """Add an event to the record of its turn."""
-    language = Language(record.language)
-    match event:
-        case TurnStarted():
-            record.mode, record.model, record.search = event.mode, event.model, event.search
-            record.created_at, record.scope, record.called = event.created_at, event.scope, event.called
-        case ModelTaken():
-            record.model, record.called = event.model, event.called
-        case Status():
-            record.stage = event.stage
-        case Round():
-            _replace(record.rounds, "number", _without_type(event, language))
-        case Sources():
-            for source in event.sources:
-                _replace(record.sources, "number", source.to_dict())
-        case Research():
-            record.research = _without_type(event, language)
-        case Reading():
-            _replace(record.readings, "number", _without_type(event, language))
-        case Delta():
-            record.answer += event.text
-        case Retraction():
-            record.answer = event.answer
-        case Check():
-            record.check = _without_type(event, language)
-        case Notice():
-            record.notices.append(_without_type(event, language))
-        case Usage():
-            record.usage = _without_type(event, language)
-        case Related():
-            record.related = event.questions
-        case Done():
-            record.state, record.stage = event.state, None
-            record.answer, record.references = event.answer, event.references
-            record.cited, record.finish = event.cited, event.finish
-
-
-def _replace(entries: list[dict[str, Any]], key: str, entry: dict[str, Any]) -> None:
-    for index, known in enumerate(entries):
-        if known[key] == entry[key]:
-            entries[index] = entry
-            return
-    entries.append(entry)
-
-
-def _without_type(event: Event, language: Language) -> dict[str, Any]:
-    data = event.to_dict(language)
-    del data["type"]
-    return data

@@ -320,7 +320,7 @@ class PortableTurn(_Part):
     notices: list[PortableNotice] = Field(default=[], max_length=100)
     check: PortableCheck | None = None
     usage: PortableUsage | None = None
-    language: Literal["zh", "en"] | None = None
+    language: Literal["zh", "zh-Hant", "en"] | None = None
     research: PortableResearch | None = None
     scope: PortableScope | None = None
     related: list[Annotated[str, Field(max_length=LONGEST)]] = Field(default=[], max_length=MOST)

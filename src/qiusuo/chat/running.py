@@ -6,11 +6,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import aclosing
+from itertools import groupby
 
 from qiusuo.chat.chat import Turn
-from qiusuo.chat.events import Event, TurnRecord
+from qiusuo.chat.events import Delta, Event, TurnRecord
 
 logger = logging.getLogger(__name__)
+
+Numbered = tuple[int, Event]
 
 
 class RunningTurn:
@@ -87,3 +90,15 @@ class RunningTurn:
     def _wake(self) -> None:
         for reader in self._readers:
             reader.set()
+
+
+def joined(position: int, events: list[Event]) -> list[Numbered]:
+    """Return events with their numbers; adjacent pieces of text are one, which has the number of the last."""
+    found: list[Numbered] = []
+    for is_text, group in groupby(enumerate(events, position), lambda entry: isinstance(entry[1], Delta)):
+        run = list(group)
+        if is_text:
+            text = "".join(event.text for _, event in run if isinstance(event, Delta))
+            run = [(run[-1][0], Delta(text))]
+        found += run
+    return found

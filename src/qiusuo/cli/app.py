@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from qiusuo import plugins
+from qiusuo.cli.data_commands import add_data_commands
 from qiusuo.cli.help import about
+from qiusuo.cli.people_commands import add_people_commands
 from qiusuo.models import Freshness, SearchType
 
 EPILOG = about("exit_codes")
@@ -139,7 +141,7 @@ def chat(
         list[str] | None, typer.Option("--file", "-f", help=about("chat_file"), metavar="PATH", show_default=False)
     ] = None,
     language: Annotated[
-        Literal["zh", "en"] | None,
+        Literal["zh", "zh-Hant", "en"] | None,
         typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
     ] = None,
 ) -> None:
@@ -207,6 +209,9 @@ def serve(
         bool,
         typer.Option("--allow-open", help=about("serve_allow_open")),
     ] = False,
+    workers: Annotated[
+        str | None, typer.Option("--workers", metavar="N|auto", help=about("serve_workers"), show_default="1")
+    ] = None,
     uds: Annotated[
         str | None, typer.Option("--uds", metavar="PATH", help=about("serve_uds"), show_default=False)
     ] = None,
@@ -224,8 +229,8 @@ def serve(
     """Serve the HTTP API."""
     from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
 
-    files = {"uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
-    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, **files))
+    texts = {"workers": workers, "uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
+    raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, **texts))
 
 
 @app.command(epilog=about("exit_codes_token"), help=about("token"))
@@ -253,6 +258,9 @@ def doctor(
 
     raise typer.Exit(run_doctor(as_json=as_json, fix=fix, settings_file=settings_file))
 
+
+add_people_commands(app)
+add_data_commands(app)
 
 searxng = typer.Typer(help=about("group_searxng"), no_args_is_help=True)
 app.add_typer(searxng, name="searxng")

@@ -1,4 +1,4 @@
-"""The words of the command line in Chinese and English."""
+"""The words of the command line in the reader's language."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Words:
 
 
 def words_for_terminal(environ: Mapping[str, str] = os.environ) -> Words:
-    """Choose Chinese or English: ``QIUSUO_LANG`` if set, else the terminal's own language."""
+    """Choose the language: ``QIUSUO_LANG`` if set, else the terminal's own language."""
     for name in ("QIUSUO_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
         value = environ.get(name)
         if value:

@@ -52,7 +52,7 @@ class Finding:
 
     def guide_in(self, language: Language) -> str:
         """Return the place in the guide of that language."""
-        page = "docs/troubleshooting.zh-CN.md" if language is Language.CHINESE else "docs/troubleshooting.md"
+        page = "docs/troubleshooting.zh-CN.md" if language.is_chinese else "docs/troubleshooting.md"
         return f"{page}#{anchor(self.code)}" if self.level >= Level.WARNING else ""
 
     @property
@@ -65,7 +65,7 @@ class Finding:
         words = wording(self.fact, None, language)
         if not self.place:
             return words
-        place = f"（{self.place}）" if language is Language.CHINESE else f" ({self.place})"
+        place = f"（{self.place}）" if language.is_chinese else f" ({self.place})"
         return words._replace(what=words.what + place)
 
     def public(self) -> Finding:

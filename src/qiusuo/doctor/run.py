@@ -18,6 +18,7 @@ from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng import check_searxng
 from qiusuo.doctor.system import check_chrome, check_clock, check_plugins, check_redis, check_settings
+from qiusuo.doctor.workers import check_workers
 from qiusuo.service import SearchService
 from qiusuo.words import Fact
 
@@ -37,6 +38,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "providers": check_providers,
     "model": check_model,
     "redis": check_redis,
+    "workers": check_workers,
     "database": check_database,
     "chrome": check_chrome,
     "clock": check_clock,

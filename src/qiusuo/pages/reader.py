@@ -16,6 +16,7 @@ from qiusuo.http.pages import PageClient, RawPage, Resolve
 from qiusuo.models import domain_of
 from qiusuo.pages.models import Page
 from qiusuo.text import truncate
+from qiusuo.tracing import span
 from qiusuo.words import Fact
 
 MAX_CHARS: Final = 20_000
@@ -85,6 +86,12 @@ class PageReader:
         """
         if max_chars < 1:
             raise InvalidQuery(Fact("page_read.max_chars"))
+        with span("page", host=domain_of(url)) as told:
+            page = await self._read(url, max_chars, quick=quick)
+            told.note(characters=len(page.text))
+            return page
+
+    async def _read(self, url: str, max_chars: int, *, quick: bool) -> Page:
         raw = await self._client.fetch(url)
         fetched_at = datetime.now(UTC)
         loop = asyncio.get_running_loop()

@@ -11,6 +11,7 @@ from typing import Final
 
 from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.citations.meaning.wording import STOP_WORDS, stem
+from qiusuo.words.script import is_traditional, simplified
 
 # Characters of a source that are read. Behind that there are lists and comments, and time matters more.
 MOST_READ: Final = 300_000
@@ -81,7 +82,7 @@ def same_length_fold(text: str) -> str:
 
 
 def plain_forms(text: str) -> str:
-    """Return text with full-width and other compatible characters in their plain form, each in its old place."""
+    """Return text with full-width, traditional and other such characters in their plain form, each in its place."""
     if text.isascii():
         return text
     for character in set(text):
@@ -89,7 +90,8 @@ def plain_forms(text: str) -> str:
             plain = unicodedata.normalize("NFKC", character)
             if plain != character and len(plain) == 1:
                 text = text.replace(character, plain)
-    return text.replace("\u2019", "'")
+    text = text.replace("\u2019", "'")
+    return simplified(text) if is_traditional(text) else text
 
 
 def occurrences(folded: str, word: str) -> Iterator[int]:

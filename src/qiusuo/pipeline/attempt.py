@@ -27,6 +27,7 @@ from qiusuo.pipeline.cooldown import Cooldowns, Cooling
 from qiusuo.pipeline.limits import Pace
 from qiusuo.pipeline.quota import MonthlyQuota
 from qiusuo.pipeline.request import SearchRequest, filter_results
+from qiusuo.tracing import span
 from qiusuo.words import Fact, as_fact
 
 logger = logging.getLogger(__name__)
@@ -82,9 +83,19 @@ class Attempts:
 
         ``course`` tells a caller meanwhile whether the engine is being asked yet.
         """
+        with span("engine", engine=lane.name) as told:
+            tried = await self._make(lane, request, budget, course)
+            told.note(
+                outcome=tried.attempt.outcome.value, skipped=tried.attempt.skipped, results=len(tried.items or ())
+            )
+            if tried.items is None:
+                told.fail(tried.attempt.outcome.value)
+            return tried
+
+    async def _make(self, lane: Lane, request: SearchRequest, budget: float, course: Allowance | None) -> Tried:
         started = self._clock()
         course = course or Allowance(budget, self._clock)
-        cooling = self.cooldowns.admit(lane.name)
+        cooling = await self.cooldowns.admit(lane.name)
         if cooling is not None:
             return self._resting(lane, cooling)
         try:
@@ -115,7 +126,7 @@ class Attempts:
             logger.exception("the engine %s broke", lane.name)
             broken = BadResponse(Fact("search.engine_broke", fault=type(fault).__name__), engine=lane.name)
             return await self._failed(lane, broken, started)
-        self.cooldowns.succeeded(lane.name)
+        await self.cooldowns.succeeded(lane.name)
         return tried
 
     async def overtaken(self, lane: Lane, started: float, winner: str, *, asked: bool, counts: bool) -> Attempt:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ RULES: dict[Outcome, Rule] = {
     Outcome.QUOTA: Rule(1, 3600, 24 * 3600),
 }
 PROBE_SECONDS = 5.0
+REMEMBERED_SECONDS = 60.0
+"""For so long (or as long as the rest was) others still know of a rest that is over: one of them tries, not all."""
 # Beyond every rule's longest rest; without an end the power would overflow after a thousand rests.
 MOST_DOUBLINGS = 30
 
@@ -66,6 +68,8 @@ class _Record:
     rests: int = 0
     cooling: Cooling | None = None
     probe_until: float = 0.0
+    shared: bool = False
+    """Whether its rest stands, or stood, in Redis too."""
 
 
 class Cooldowns:
@@ -87,6 +91,7 @@ class Cooldowns:
             return
         for name, data in zip(names, found, strict=True):
             if not data:
+                self._is_well(name)
                 continue
             rest = read_rest(data, self._clock())
             if rest is None:
@@ -97,6 +102,8 @@ class Cooldowns:
             record = self._record(name)
             if record.cooling is None or cooling.until > record.cooling.until:
                 record.cooling = cooling
+                record.rests = max(record.rests, rest.rests)
+                record.shared = True
 
     def wake(self, engine: str, reopened: Callable[[], float | None]) -> None:
         """End the rest of a blocked engine if its provider was ``reopened`` (seconds since the epoch) since it began.
@@ -117,10 +124,11 @@ class Cooldowns:
         cooling = record.cooling if record else None
         return cooling if cooling is not None and cooling.until > self._clock() else None
 
-    def admit(self, engine: str) -> Cooling | None:
+    async def admit(self, engine: str) -> Cooling | None:
         """Return None if the engine may be asked, else its rest.
 
-        When a rest is over one caller may try; the others go on without the engine until that one knows.
+        When a rest is over one caller may try, of all processes that share a Redis; the others go on without the engine
+        until that one knows.
         """
         record = self._records.get(engine)
         if record is None or record.cooling is None:
@@ -131,13 +139,15 @@ class Cooldowns:
         if record.probe_until > now:
             return replace(record.cooling, until=record.probe_until)
         record.probe_until = now + PROBE_SECONDS
+        if record.shared and not await self._may_probe(engine):
+            return replace(record.cooling, until=record.probe_until)
         return None
 
     def seconds_left(self, cooling: Cooling) -> float:
         """Return how long a rest still lasts."""
         return max(cooling.until - self._clock(), 0.0)
 
-    def succeeded(self, engine: str) -> None:
+    async def succeeded(self, engine: str) -> None:
         """Forget all failures: the engine answered. A rest that began meanwhile goes on."""
         record = self._records.get(engine)
         if record is None or self.resting(engine) is not None:
@@ -145,6 +155,9 @@ class Cooldowns:
         if record.cooling is not None:
             logger.info("%s answers again", engine)
         del self._records[engine]
+        if record.shared:  # the others need not try one by one
+            await self._run(lambda redis: redis.delete(_key(engine)))
+            await self._run(lambda redis: redis.delete(_probe_key(engine)))
 
     async def failed(self, engine: str, error: SearchError) -> None:
         """Count a failure and put the engine to rest when it is time."""
@@ -166,14 +179,12 @@ class Cooldowns:
         record.cooling = Cooling(now + seconds, error.outcome, error.fact, error.remedy, error.commands, now)
         logger.warning("%s rests for %.0f s after: %s", engine, seconds, error)
         if self._shared is not None:
-            await self._publish(engine, record.cooling, seconds)
+            await self._publish(engine, record, seconds)
 
     async def forget(self, engine: str) -> None:
         """Forget all failures: the engine is set up anew, perhaps with another key or address."""
         self._records.pop(engine, None)
-        if self._shared is not None:
-            with suppress(SharedStateGone):
-                await self._shared.run(lambda redis: redis.delete(_key(engine)))
+        await self._run(lambda redis: redis.delete(_key(engine)))
 
     def not_asked(self, engine: str) -> None:
         """Let another caller try an engine whose rest is over: this one has learnt nothing."""
@@ -181,8 +192,25 @@ class Cooldowns:
         if record is not None:
             record.probe_until = 0.0
 
-    async def _publish(self, engine: str, cooling: Cooling, seconds: float) -> None:
-        assert self._shared is not None  # noqa: S101 - the caller has looked
+    def _is_well(self, engine: str) -> None:
+        """Redis knows of no rest: one that is over here was ended by another process, or is long ago."""
+        record = self._records.get(engine)
+        if record is not None and record.shared and self.resting(engine) is None:
+            del self._records[engine]
+
+    async def _may_probe(self, engine: str) -> bool:
+        """Tell whether no other process tries just now; without Redis each tries for itself."""
+        assert self._shared is not None  # noqa: S101 - the rest stood there
+        milliseconds = int(PROBE_SECONDS * 1000)
+        try:
+            claim = await self._shared.run(lambda redis: redis.set(_probe_key(engine), b"1", nx=True, px=milliseconds))
+        except SharedStateGone:
+            return True
+        return claim is not None
+
+    async def _publish(self, engine: str, record: _Record, seconds: float) -> None:
+        cooling = record.cooling
+        assert cooling is not None  # noqa: S101 - the caller has set it
         data = orjson.dumps(
             {
                 "until": cooling.until,
@@ -191,12 +219,20 @@ class Cooldowns:
                 "fact": cooling.fact.to_dict(),
                 "remedy": cooling.remedy.to_dict() if cooling.remedy else None,
                 "commands": cooling.commands,
+                "rests": record.rests,
             }
         )
+        kept = int((seconds + max(seconds, REMEMBERED_SECONDS)) * 1000)
+        record.shared = await self._run(lambda redis: redis.set(_key(engine), data, px=kept)) is not None
+
+    async def _run(self, operation: Callable[[Redis], Awaitable[T]]) -> T | None:
+        """Do something in Redis; None where there is none, or it is away."""
+        if self._shared is None:
+            return None
         try:
-            await self._shared.run(lambda redis: redis.set(_key(engine), data, px=max(int(seconds * 1000), 1)))
+            return await self._shared.run(operation)
         except SharedStateGone:
-            return
+            return None
 
     def _record(self, engine: str) -> _Record:
         return self._records.setdefault(engine, _Record())
@@ -209,6 +245,10 @@ async def _fetch(redis: Redis, engines: Sequence[str]) -> list[Any]:
         pipe.getrange(_key(engine), 0, MAX_REST_BYTES)
     found: list[Any] = await pipe.execute(raise_on_error=False)
     return found
+
+
+def _probe_key(engine: str) -> str:
+    return f"{PREFIX}probe:{engine}"
 
 
 def _key(engine: str) -> str:

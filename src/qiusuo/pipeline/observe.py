@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from qiusuo.errors import AllEnginesFailed, ConfigurationError, InvalidQuery, UserRateLimited
 from qiusuo.logs import private
 from qiusuo.models import Attempt, SearchResponse
+from qiusuo.tracing import span
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,13 @@ async def observed(
     for observer in observers:
         observer.search_started()
     try:
-        response = await search
+        with span("search") as told:
+            try:
+                response = await search
+            except BaseException as error:
+                told.note(outcome=outcome_of(error))
+                raise
+            told.note(outcome=outcome_of(response), engine=response.provider, results=len(response.results))
     except BaseException as error:  # cancelled searches have ended too
         for observer in observers:
             observer.search_ended(time.perf_counter() - started, error, asked)

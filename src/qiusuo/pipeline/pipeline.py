@@ -68,7 +68,7 @@ class SearchPipeline:
         self._choose = choose
         self._clock = clock
         self._timer = timer
-        url = settings.redis_url.get_secret_value() if settings.redis_url else None
+        url = settings.redis_url.get_secret_value() if settings.redis_url else settings.private_store
         self._shared = SharedState(url) if url else None
         self._cache = ResponseCache(size=1, stale=0, longest=0, shared=self._shared, clock=clock)
         self._windows = Windows(self._shared)

@@ -179,6 +179,8 @@ class StoredRest(_Stored):
     fact: _Fact
     remedy: _Fact | None = None
     commands: Annotated[list[Line], Field(max_length=20)] = []
+    rests: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """How often it has rested since it last answered."""
 
     @property
     def told(self) -> Fact:

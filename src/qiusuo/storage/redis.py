@@ -76,6 +76,11 @@ class SharedState:
         )
         self._clients: PerLoop[Redis] = PerLoop(lambda: Redis(connection_pool=self.pools.get()))
 
+    @property
+    def away(self) -> bool:
+        """Whether Redis has failed a moment ago and is left alone."""
+        return self._clock() < self._away_until
+
     async def run(self, operation: Callable[[Redis], Awaitable[T]]) -> T:
         """Run one operation.
 
@@ -86,7 +91,7 @@ class SharedState:
 
     async def guard(self, operation: Callable[[], Awaitable[T]]) -> T:
         """Run anything that talks to this Redis under the same watch (the limits library has its own connection)."""
-        if self._clock() < self._away_until:
+        if self.away:
             raise SharedStateGone
         patience = OPERATION_TIMEOUT if self._tried else FIRST_OPERATION_TIMEOUT
         try:

@@ -82,7 +82,9 @@ def create_server(
             text, data = _told(spec, arguments, output, numbers_of(context))
         except SearchError as error:
             return _failed(error_text(error, language_for(arguments)))
-        await context.session.report_progress(1, 1, " ".join(Fact("tools.done").text(each) for each in Language))
+        await context.session.report_progress(
+            1, 1, " ".join(Fact("tools.done").text(each) for each in (Language.CHINESE, Language.ENGLISH))
+        )
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=data)
 
     return Server(

@@ -17,8 +17,8 @@ from qiusuo.details import Details
 from qiusuo.errors import AllEnginesFailed, SearchError
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page
-from qiusuo.text import clean, detect_language, primary_language, truncate
-from qiusuo.words import Fact, Language, sentences
+from qiusuo.text import clean, detect_language, truncate
+from qiusuo.words import Fact, Language, language_of, sentences
 from qiusuo.words.ago import ago
 
 FROM_CACHE = "（来自缓存 / from the cache）"
@@ -102,8 +102,7 @@ def page_text(page: Page, part: str | None = None) -> str:
 def language_for(arguments: Mapping[str, object]) -> Language:
     """Return the language in which a call is answered: that of its query."""
     query = arguments.get("query")
-    chinese = isinstance(query, str) and primary_language(detect_language(query)) == Language.CHINESE
-    return Language.CHINESE if chinese else Language.ENGLISH
+    return language_of(detect_language(query)) if isinstance(query, str) else Language.ENGLISH
 
 
 def error_text(error: SearchError, language: Language = Language.ENGLISH) -> str:

@@ -34,10 +34,12 @@ from qiusuo.web.openai.errors import no_such_address, refused
 from qiusuo.web.schemas import error_responses
 from qiusuo.web.settings.live import LiveSettings
 from qiusuo.web.settings.routes import settings_router
+from qiusuo.web.signin.header import NamedByProxy
 from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_routes
 from qiusuo.web.static.install import install_routes
 from qiusuo.web.static.page import page_routes
+from qiusuo.web.tracing import Tracing
 from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
@@ -73,6 +75,12 @@ def default_extensions() -> tuple[Extend, ...]:
         from qiusuo.web.usage import usage_extension  # noqa: PLC0415 - the same extra
 
         found.append(usage_extension())
+        from qiusuo.web.people import people_extension  # noqa: PLC0415 - the same extra
+
+        found.append(people_extension())
+        from qiusuo.web.signin.routes import signin_extension  # noqa: PLC0415 - the same extra
+
+        found.append(signin_extension)
     return tuple(found)
 
 
@@ -116,7 +124,7 @@ class QiusuoApp(FastAPI):
             for operation in (one for path in document["paths"].values() for one in path.values()):
                 operation["responses"].pop("422", None)
             parts["securitySchemes"] = {_BEARER: {"type": "http", "scheme": "bearer"}}
-            document["security"] = [{_BEARER: []}] if self.backend.tokens else [{}, {_BEARER: []}]
+            document["security"] = [{_BEARER: []}] if self.backend.recognises_people else [{}, {_BEARER: []}]
         return self.openapi_schema or {}
 
 
@@ -126,10 +134,15 @@ def create_app(
     *,
     reader: PageReader | None = None,
     extensions: Sequence[Extend] | None = None,
+    metrics_folder: str | None = None,
 ) -> QiusuoApp:
-    """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app."""
+    """Build the app. A service or reader that is given stays the caller's; those made here are closed with the app.
+
+    ``metrics_folder`` is that in which the workers of a server count together.
+    """
     settings = settings or (service.settings if service else Settings.load())
-    tokens, metrics = Tokens(settings.tokens), Metrics()
+    tokens, metrics = Tokens(settings.tokens), Metrics(metrics_folder)
+    tracing = Tracing(settings) if settings.otlp_url else None
     backend = Backend(
         service=service or SearchService.from_settings(settings),
         live=LiveSettings(settings),
@@ -146,6 +159,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            if tracing is not None:
+                stack.push_async_callback(tracing.aclose)
             if service is None:
                 stack.push_async_callback(backend.service.aclose)
             if reader is None:
@@ -183,15 +198,19 @@ def create_app(
     pages = [*home_routes(), *install_routes(), *page_routes(), *docs_routes()]
     more = [*pages, *(route for extension in added for route in extension.routes)]
     app.router.routes.extend(more)
+    proxies = TrustedProxies(settings.trusted_proxies)
     app.add_middleware(
         Guard,
         hosts=known_hosts(settings),
-        door=backend.door if backend.tokens else None,
+        door=backend.door if backend.recognises_people else None,
+        signed_in=backend.parts.get("signed_in"),
+        named=NamedByProxy(settings, proxies) if settings.proxy_user_header else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
         origins=AllowedOrigins(settings.allowed_origins),
-        proxies=TrustedProxies(settings.trusted_proxies),
+        proxies=proxies,
         root_path=settings.root_path,
+        tracing=tracing,
     )
     return app
 

@@ -15,6 +15,7 @@ from qiusuo.config import Settings
 from qiusuo.errors import ServerBusy
 from qiusuo.models import SearchResponse
 from qiusuo.pages import PageReader
+from qiusuo.people.audit import Audit
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
 from qiusuo.web.entrance.auth import Tokens, runs_the_server
@@ -49,6 +50,12 @@ class Backend:
     parts: dict[str, Any] = field(default_factory=dict)
     """What extensions leave for those that come after them."""
     life: Life = field(default_factory=Life)
+    audit: Audit = field(default_factory=Audit)
+
+    @property
+    def recognises_people(self) -> bool:
+        """Whether nobody comes in who is not known: by a token, a sign-in, or a proxy."""
+        return bool(self.tokens) or self.settings.recognises_people
 
     @property
     def settings(self) -> Settings:
@@ -58,6 +65,11 @@ class Backend:
     def is_run_by(self, scope: Scope) -> bool:
         """Tell whether a request comes from who runs the server."""
         return runs_the_server(scope, self.tokens, self.settings)
+
+    async def note(self, request: Request, code: str, **values: Any) -> None:
+        """Note in the audit log what the request's user has done; the code is one of the catalogue."""
+        client = request.scope.get("client")
+        await self.audit.note(user_of(request) or "", code, values, address=client[0] if client else "")
 
     def check_open(self) -> None:
         """Refuse what takes long once the server has been told to stop.

@@ -26,14 +26,14 @@ from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.portable import all_turns
 from qiusuo.chat.research.state import limits_of
-from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.sessions.conversations import Conversations
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionInfo, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
 from qiusuo.config import Settings
-from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
+from qiusuo.errors import InvalidQuery, SearchError
 from qiusuo.files import MAX_BYTES, PER_MESSAGE, missing_packages
 from qiusuo.models import SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
@@ -47,8 +47,10 @@ from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.portable import PortableRoutes
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
+from qiusuo.web.signin.shown import person_shown
 from qiusuo.web.turn_stream import event_stream
 from qiusuo.words import Fact, Language
+from qiusuo.words.languages import LANGUAGE_PATTERN
 
 PAGE_LENGTH: Final = 50
 """Turns or conversations in one answer, where a request does not say how many."""
@@ -91,7 +93,7 @@ class Question(_Body):
     goes_on: str | None = None
     query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
     replaces: str | None = None
-    language: str | None = Field(default=None, pattern="^(zh|en)$")
+    language: str | None = Field(default=None, pattern=LANGUAGE_PATTERN)
     model: str | None = None
 
 
@@ -102,7 +104,7 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
         settings = backend.settings
         first = model or usable_model(settings, level=logging.WARNING)
         chat = Chat(backend.service, first, reader=backend.reader, settings=settings)
-        conversations = Conversations(chat, store or _own_store(backend))
+        conversations = Conversations(chat, store or _own_store(backend), shared=backend.service.pipeline.shared)
         backend.parts["conversations"] = conversations
 
         async def renew(now: Settings) -> None:
@@ -198,6 +200,7 @@ class ChatRoutes:
                 "freshness": [_named("", Fact("focus.any")), *(_named(one, Fact(f"focus.{one}")) for one in FRESH)],
                 "depth": usual_depth(self.conversations.chat.settings).value,
                 "operator": operator,
+                "person": person_shown(request.scope),
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
@@ -262,7 +265,7 @@ class ChatRoutes:
         return _begun(request, await self.conversations.store.branches.begin(owner, session, body.turn))
 
     async def show(self, request: Request) -> Response:
-        """Return a conversation with its last turns, or those next to one; a turn that runs here as it stands."""
+        """Return a conversation with its last turns, or those next to one; a turn that runs as it stands."""
         owner, session = owner_of(request), request.path_params["session"]
         query = request.query_params
         before, after = query.get("before"), query.get("after")
@@ -271,15 +274,15 @@ class ChatRoutes:
         with suppress(SearchError):  # what could not be saved may be by now; where not, reading tells why
             await self.conversations.settle(owner, session)
         store = self.conversations.store
-        info = await store.get(owner, session)
+        info = await self.conversations.look_up(owner, session)
         limit = count_in(query, "limit", PAGE_LENGTH)
         page = await store.turns(owner, session, limit=limit, before=before, after=after)
         given = await store.feedback.of(owner, session)
         shown = []
         for record in page.turns:
-            live = self.conversations.live(owner, session, record.id)
             thought = {"feedback": given[record.id].to_dict()} if record.id in given else {}
-            shown.append(_turn((live.record if live else record), wished_language(request.scope)) | thought)
+            known = await self.conversations.as_it_stands(info, record)
+            shown.append(_turn(known, wished_language(request.scope)) | thought)
         counts = {"earlier": page.earlier, "later": page.later, "total": page.total, "most": store.limits.turns}
         language = reader_language(request.scope)
         files = [file.to_dict() for file in await store.files.list(owner, session)]
@@ -300,7 +303,9 @@ class ChatRoutes:
 
     async def delete(self, request: Request) -> Response:
         """End a conversation."""
-        await self.conversations.delete(owner_of(request), request.path_params["session"])
+        session = request.path_params["session"]
+        await self.conversations.delete(owner_of(request), session)
+        await self.backend.note(request, "audit.conversation_deleted", session=session)
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     async def ask(self, request: Request) -> Response:
@@ -324,33 +329,28 @@ class ChatRoutes:
 
     async def events(self, request: Request) -> Response:
         """Join a turn that is running, from the event that was seen last."""
-        live = self._live(request)
+        path = request.path_params
         seen = request.headers.get("last-event-id") or request.query_params.get("after")
-        return event_stream(live, wished_language(request.scope), _number(seen, -1))
+        after = _number(seen, -1)
+        running = await self.conversations.join(owner_of(request), path["session"], path["turn"], after)
+        return event_stream(running, wished_language(request.scope), after)
 
     async def stop(self, request: Request) -> Response:
         """Stop a turn."""
-        live = self._live(request)
-        live.stop()
-        await live.wait()
+        path = request.path_params
+        await self.conversations.stop(owner_of(request), path["session"], path["turn"])
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     async def report(self, request: Request) -> Response:
         """Return an answer as a document: Markdown, or HTML that prints well."""
         owner, path = owner_of(request), request.path_params
-        live = self.conversations.live(owner, path["session"], path["turn"])
-        record = live.record if live else await self.conversations.store.turn(owner, path["session"], path["turn"])
+        info = await self.conversations.look_up(owner, path["session"])
+        kept = await self.conversations.store.turn(owner, path["session"], path["turn"])
+        record = await self.conversations.as_it_stands(info, kept)
         if cites_earlier(record):
             turns = await all_turns(self.conversations.store, owner, path["session"])
             record = completed([*takewhile(lambda turn: turn.id != record.id, turns), record])[-1]
         return report_answer(record, path["kind"])
-
-    def _live(self, request: Request) -> LiveTurn:
-        path = request.path_params
-        live = self.conversations.live(owner_of(request), path["session"], path["turn"])
-        if live is None:
-            raise SessionNotFound(Fact("web.turn_elsewhere"))
-        return live
 
     def _check(self, settings: ChatSettings, changed: Mapping[str, Any] | None = None) -> None:
         """Refuse what there is not; a model that is gone since it was chosen keeps nothing else from being changed."""

@@ -17,6 +17,7 @@ from qiusuo.errors import (
     SessionBusy,
     SessionNotFound,
     TooManyAtOnce,
+    TurnElsewhere,
     Unavailable,
     UnknownEngine,
     UserRateLimited,
@@ -58,7 +59,7 @@ def status_of(error: SearchError) -> HTTPStatus:
             return HTTPStatus.BAD_REQUEST
         case SessionNotFound():
             return HTTPStatus.NOT_FOUND
-        case SessionBusy():
+        case SessionBusy() | TurnElsewhere():
             return HTTPStatus.CONFLICT
         case UserRateLimited() | TooManyAtOnce():
             return HTTPStatus.TOO_MANY_REQUESTS

@@ -1,12 +1,19 @@
-"""``GET /metrics``: what happened, for Prometheus. Each app counts in a registry of its own."""
+"""``GET /metrics``: what happened, for Prometheus. Each app counts in a registry of its own.
+
+The workers of a server count in files of one folder (``prometheus_client`` does so in a process that was started with
+PROMETHEUS_MULTIPROC_DIR), which outlive them: any of them tells the sums of all, also of those that are gone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from qiusuo.errors import UserRateLimited
 from qiusuo.models import Attempt, SearchResponse
@@ -14,17 +21,19 @@ from qiusuo.pipeline.observe import Asked, SearchObserver, outcome_of
 from qiusuo.service import Allowance
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+_ENGINE: Final = ("engine",)
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 class Metrics(SearchObserver):
-    """Counts the searches of a service and the requests of a server."""
+    """Counts the searches of a service and the requests of a server; those of all workers in one ``folder``."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = folder
         self._registry = CollectorRegistry()
         made: dict[str, Any] = {"registry": self._registry}
         self._searches = Counter("qiusuo_searches", "Searches by how they ended", ["outcome"], **made)
-        self._in_flight = Gauge("qiusuo_searches_in_flight", "Searches under way", **made)
+        self._in_flight = Gauge("qiusuo_searches_in_flight", "Searches under way", multiprocess_mode="livesum", **made)
         self._took = Histogram("qiusuo_search_seconds", "Seconds per search", buckets=_SECONDS, **made)
         self._hits = Counter("qiusuo_cache_hits", "Searches answered from the cache", ["freshness"], **made)
         self._limited = Counter("qiusuo_rate_limited", "Searches refused because of a user's limit", **made)
@@ -34,16 +43,6 @@ class Metrics(SearchObserver):
         self._engine_took = Histogram(
             "qiusuo_engine_seconds", "Seconds per request to an engine", ["engine"], buckets=_SECONDS, **made
         )
-        self._rests = Gauge(
-            "qiusuo_engine_rest_seconds",
-            "Seconds for which an engine still rests; 0: it may be asked",
-            ["engine"],
-            **made,
-        )
-        self._quota = Gauge(
-            "qiusuo_engine_quota", "Searches that an engine may be asked in a month", ["engine"], **made
-        )
-        self._quota_used = Gauge("qiusuo_engine_quota_used", "Searches made this month", ["engine"], **made)
         self._requests = Counter("qiusuo_http_requests", "HTTP requests", ["route", "method", "status"], **made)
         self._refused = Counter(
             "qiusuo_connections_refused", "Connections that were refused or ended before an answer", ["reason"], **made
@@ -88,11 +87,32 @@ class Metrics(SearchObserver):
 
     def exposition(self, allowances: Iterable[Allowance] = ()) -> bytes:
         """Return everything in Prometheus' text format, with how far engines may be asked now."""
-        for gauge in (self._rests, self._quota, self._quota_used):
-            gauge.clear()  # engines and quotas may have been taken out of the settings
-        for allowance in allowances:
-            self._rests.labels(allowance.engine).set(allowance.rest_seconds)
+        counted = self._registry
+        if self._folder is not None:
+            counted = CollectorRegistry()
+            MultiProcessCollector(counted, path=self._folder)  # type: ignore[no-untyped-call] # it has no types
+        now = CollectorRegistry()
+        now.register(_Allowances(allowances))
+        return generate_latest(counted) + generate_latest(now)
+
+
+class _Allowances(Collector):
+    """How far engines may be asked at this moment; nothing of it is counted here."""
+
+    def __init__(self, allowances: Iterable[Allowance]) -> None:
+        self._allowances = tuple(allowances)
+
+    def collect(self) -> Iterator[Metric]:
+        rests = GaugeMetricFamily(
+            "qiusuo_engine_rest_seconds", "Seconds for which an engine still rests; 0: it may be asked", labels=_ENGINE
+        )
+        quota = GaugeMetricFamily(
+            "qiusuo_engine_quota", "Searches that an engine may be asked in a month", labels=_ENGINE
+        )
+        used = GaugeMetricFamily("qiusuo_engine_quota_used", "Searches made this month", labels=_ENGINE)
+        for allowance in self._allowances:
+            rests.add_metric([allowance.engine], allowance.rest_seconds)
             if allowance.quota is not None:
-                self._quota.labels(allowance.engine).set(allowance.quota)
-                self._quota_used.labels(allowance.engine).set(allowance.quota_used or 0)
-        return generate_latest(self._registry)
+                quota.add_metric([allowance.engine], allowance.quota)
+                used.add_metric([allowance.engine], allowance.quota_used or 0)
+        return iter((rests, quota, used))

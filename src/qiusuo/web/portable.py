@@ -121,6 +121,7 @@ class PortableRoutes:
         begun = await self.conversations.store.shares.begin(
             owner_of(request), info.id, info.title, snapshot, days=body.days
         )
+        await self.backend.note(request, "audit.share_begun", share=begun.share.id, session=info.id)
         path = f"{request.scope.get('root_path', '')}/share/{begun.secret}"
         return json_answer({**begun.share.to_dict(), "path": path}, HTTPStatus.CREATED)
 
@@ -131,7 +132,9 @@ class PortableRoutes:
 
     async def end(self, request: Request) -> Response:
         """End a link."""
-        await self.conversations.store.shares.end(owner_of(request), request.path_params["share"])
+        share = request.path_params["share"]
+        await self.conversations.store.shares.end(owner_of(request), share)
+        await self.backend.note(request, "audit.share_ended", share=share)
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     async def shared(self, request: Request) -> Response:

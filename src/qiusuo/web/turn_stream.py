@@ -9,7 +9,9 @@ from typing import Any, Final
 import orjson
 from starlette.responses import StreamingResponse
 
-from qiusuo.chat.sessions.conversations import LiveTurn, Numbered
+from qiusuo.chat.running import Numbered
+from qiusuo.chat.sessions.conversations import LiveTurn
+from qiusuo.chat.sessions.elsewhere import RemoteTurn
 from qiusuo.web.language import language_headers
 from qiusuo.words import Language
 
@@ -18,7 +20,7 @@ EVENT_STREAM: Final = "text/event-stream"
 _STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def event_stream(live: LiveTurn, wished: Language | None, after: int = -1) -> StreamingResponse:
+def event_stream(live: LiveTurn | RemoteTurn, wished: Language | None, after: int = -1) -> StreamingResponse:
     """Return the events of a turn as server-sent events; who hangs up stops nothing.
 
     They are told in the language that was asked for, else in that of the turn.
@@ -28,7 +30,7 @@ def event_stream(live: LiveTurn, wished: Language | None, after: int = -1) -> St
     return StreamingResponse(_server_sent(live, after, language), media_type=EVENT_STREAM, headers=headers)
 
 
-async def _server_sent(live: LiveTurn, after: int, language: Language) -> AsyncIterator[bytes]:
+async def _server_sent(live: LiveTurn | RemoteTurn, after: int, language: Language) -> AsyncIterator[bytes]:
     batches = live.follow(after)
     pending: asyncio.Task[list[Numbered]] | None = None
     try:

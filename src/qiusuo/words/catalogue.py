@@ -2,6 +2,9 @@
 
 ``http.refused`` stands in ``texts/http.toml`` under ``[refused]``. A plug-in brings files of its own, in a folder
 ``words`` beside the module that its entry point names. Files are read when the first of their codes is told.
+
+Traditional Chinese lies in a folder ``zh-Hant`` beside the files, made of their Chinese by scripts/traditional.py. A
+plug-in without one is told in simplified characters.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from qiusuo.words.languages import Language
 PLUGINS: Final = ("qiusuo.plugins", "qiusuo.engines")
 """The groups of entry points whose packages may bring words."""
 _TEXTS: Final = Path(__file__).with_name("texts")
+_WRITTEN: Final = (Language.CHINESE, Language.ENGLISH)
 _ABOUT: Final = frozenset({"docs_url", "guide"})
 """What an entry may have beside its sentences: where the thing itself is documented, and which page of our guide is."""
 
@@ -39,7 +43,9 @@ def template(code: str, language: Language, part: Part = Part.WHAT) -> str:
     found = entry(code)
     if found is None:
         return code.replace("{", "{{").replace("}", "}}") if part is Part.WHAT else ""
-    words = found.get(language, "")
+    words = _traditional(code) if language is Language.TRADITIONAL else None
+    if words is None:
+        words = found.get(language.written, "")
     if isinstance(words, str):
         return words if part is Part.WHAT else ""
     return str(words.get(part, ""))
@@ -77,8 +83,8 @@ def placeholders(words: str) -> frozenset[str]:
 def problems(code: str) -> list[str]:
     """Return what is wrong with an entry: a language, a part or a value that only one language has."""
     found = entry(code) or {}
-    wrong = [f"{code}: {name} is no language" for name in found if name not in {*Language, *_ABOUT}]
-    sides = [found.get(language) for language in Language]
+    wrong = [f"{code}: {name} is no language" for name in found if name not in {*_WRITTEN, *_ABOUT}]
+    sides = [found.get(language) for language in _WRITTEN]
     parts = [({Part.WHAT: side} if isinstance(side, str) else side) if side else {} for side in sides]
     for part in sorted(set(parts[0]) | set(parts[1])):
         words = [side.get(part, "") for side in parts]
@@ -91,15 +97,39 @@ def problems(code: str) -> list[str]:
     return wrong if any(parts) else [*wrong, f"{code}: has no words"]
 
 
+def _traditional(code: str) -> str | Mapping[str, Any] | None:
+    """Return what was made of an entry's Chinese; None where nothing was."""
+    prefix, _, rest = code.partition(".")
+    found = _traditional_file(prefix).get(rest)
+    return found if isinstance(found, str | Mapping) else None
+
+
 @cache
 def _file(prefix: str) -> Mapping[str, Any]:
     """Return the entries of a file; none where no such file exists."""
+    file = _place(prefix)
+    return _read(file) if file else {}
+
+
+@cache
+def _traditional_file(prefix: str) -> Mapping[str, Any]:
+    file = _place(prefix)
+    made = file.parent / Language.TRADITIONAL / file.name if file else None
+    return _read(made) if made and made.is_file() else {}
+
+
+def _place(prefix: str) -> Path | None:
+    """Return where the words of a prefix stand."""
     if not prefix.isidentifier():
-        return {}
+        return None
     own = _TEXTS / f"{prefix}.toml"
     # The plug-ins are looked for only where the word is none of ours.
     files = [own] if own.is_file() else [folder / own.name for folder in folders()]
-    return next((tomllib.loads(file.read_text("utf-8")) for file in files if file.is_file()), {})
+    return next((file for file in files if file.is_file()), None)
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    return tomllib.loads(file.read_text("utf-8"))
 
 
 @cache

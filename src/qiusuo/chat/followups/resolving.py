@@ -10,6 +10,7 @@ from typing import Final
 from qiusuo.chat.followups import chinese, english, everyday
 from qiusuo.chat.followups.conversation import Conversation, Leaning
 from qiusuo.chat.followups.model import Exchange, Resolved
+from qiusuo.words.script import is_traditional, simplified, written_like
 
 _WORD: Final = re.compile(r"[^\W_]")
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
@@ -23,12 +24,27 @@ _CHARACTERS_OF_AN_ANSWER: Final = 600
 
 def resolve(question: str, before: Sequence[Exchange]) -> Resolved:
     """Return the query that a question stands for, after what was said before."""
+    if is_traditional(question):
+        return _as_written(question, before)
     leaning, resolved = _understand(question, before)
     return replace(
         resolved,
         leans=leaning not in {Leaning.ALONE, Leaning.COURTESY},
         asks=leaning is not Leaning.COURTESY,
     )
+
+
+def _as_written(question: str, before: Sequence[Exchange]) -> Resolved:
+    """Resolve a question in traditional characters: the rules know the simplified ones, the query has its own again."""
+    plain = [
+        replace(each, question=simplified(each.question), answer=simplified(each.answer)) for each in _read(before)
+    ]
+    resolved = resolve(simplified(question), plain)
+    said = "".join(
+        [question, *(f"{each.question}{each.answer[:_CHARACTERS_OF_AN_ANSWER]}" for each in reversed(before))]
+    )
+    carried = tuple(written_like(each, said) for each in resolved.carried)
+    return replace(resolved, query=written_like(resolved.query, said), carried=carried)
 
 
 def leans_on_what_was_said(question: str, before: Sequence[Exchange]) -> bool:

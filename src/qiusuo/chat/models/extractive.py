@@ -33,9 +33,10 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.quoting import Quotable, Quote, best_quotes, harmless, lead, left_out, quotable
-from qiusuo.chat.turns.prompts import CHINESE, language_of
+from qiusuo.chat.turns.prompts import language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
+from qiusuo.words.script import simplified
 
 WEB: Final = "web_search"
 _MOST_SEARCHES: Final = 2
@@ -63,8 +64,8 @@ _ASKING: Final = re.compile(
 
 
 def no_model_note(language: str) -> str:
-    """Return the line that says that no language model is configured, and how to add one (``zh`` or ``en``)."""
-    return Fact("llm.quoted").text(Language.CHINESE if language == CHINESE else Language.ENGLISH)
+    """Return the line that says that no language model is configured, and how to add one."""
+    return Fact("llm.quoted").text(Language(language))
 
 
 class ExtractiveModel(BaseChatModel):
@@ -151,8 +152,9 @@ class ExtractiveModel(BaseChatModel):
         language, question = material.language, material.question
         if not material.sources:
             silent = _silence(material)
-            talk = _SMALL_TALK.fullmatch(question.strip())
-            polite = Fact("llm.hello") if talk and not _THANKS.search(question) else Fact("llm.thanks")
+            plain = simplified(question)
+            talk = _SMALL_TALK.fullmatch(plain.strip())
+            polite = Fact("llm.hello") if talk and not _THANKS.search(plain) else Fact("llm.thanks")
             yield material.told() or (polite if talk or material.asks_nothing else silent).text(language)
             return
         sources = quotable(material.sources.values(), language)
@@ -224,7 +226,7 @@ def _next_search(material: Material, options: Mapping[str, Any]) -> tuple[str, s
     done = material.sources or material.failed or len(material.searches) >= _MOST_SEARCHES
     if not tools or done or not material.question:
         return None
-    if not forced and _SMALL_TALK.fullmatch(material.question.strip()):
+    if not forced and _SMALL_TALK.fullmatch(simplified(material.question).strip()):
         return None
     query = cleaned(material.question)
     if not material.searches:
@@ -246,11 +248,20 @@ def _searching(tools: Sequence[Mapping[str, Any]]) -> list[str]:
 def cleaned(question: str) -> str:
     """Return a question as a query: without polite words, marks at its end, and what is too long."""
     line = " ".join(question.split())
-    short = _END.sub("", _POLITE.sub("", line)) or line
+    short = _without(_END, _without(_POLITE, line)) or line
     return short[:_QUERY_CHARS].strip()
 
 
 def keywords(query: str) -> str:
     """Return the words of a query that carry its meaning."""
-    words = [word for word in _ASKING.sub(" ", query).split() if word.lower() not in STOP_WORDS]
+    words = [word for word in _without(_ASKING, query, " ").split() if word.lower() not in STOP_WORDS]
     return " ".join(words)
+
+
+def _without(pattern: re.Pattern[str], text: str, instead: str = "") -> str:
+    """Take out what a pattern finds, in whichever characters the text is written."""
+    kept, at = [], 0
+    for found in pattern.finditer(simplified(text)):
+        kept.append(text[at : found.start()])
+        at = found.end()
+    return instead.join([*kept, text[at:]])

@@ -29,6 +29,7 @@ from qiusuo.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
+from qiusuo.tracing import span
 from qiusuo.words import Fact
 
 # A server that asks for no more than this is asked once more; with a longer wait the reader is told instead.
@@ -123,7 +124,7 @@ async def stream_model(
     while True:
         given = False
         try:
-            async with aclosing(_once(chat, messages, model, idle_timeout)) as chunks:
+            async with aclosing(_traced(_once(chat, messages, model, idle_timeout), model)) as chunks:
                 async for chunk in chunks:
                     given = given or bool(chunk.content or chunk.tool_call_chunks or chunk.additional_kwargs)
                     yield chunk
@@ -135,6 +136,19 @@ async def stream_model(
             await asyncio.sleep(wait)
         else:
             return
+
+
+async def _traced(chunks: AsyncGenerator[AIMessageChunk, None], model: str) -> AsyncGenerator[AIMessageChunk, None]:
+    with span("model", around=False, model=model) as told:
+        count = 0
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                count += 1
+                used = chunk.usage_metadata
+                if used is not None:
+                    told.note(input_tokens=used["input_tokens"], output_tokens=used["output_tokens"])
+                yield chunk
+        told.note(chunks=count)
 
 
 async def _once(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from qiusuo.chat.turns.prompts import in_traditional
 from qiusuo.tools.render import neutral, today, untrusted
 from qiusuo.words import Language
 
@@ -52,21 +53,24 @@ _SUMMARY: Final = {
 
 def plan(question: str, most: int, language: Language) -> str:
     """Return what a model is asked to split a question."""
-    return _PLAN[language].format(question=neutral(question), most=most, today=today())
+    asked = _PLAN[language.written].format(question=neutral(question), most=most, today=today())
+    return in_traditional(language).lstrip() + asked
 
 
 def rules(language: Language) -> str:
     """Return how a report is written."""
-    return _RULES[language]
+    return _RULES[language.written] + in_traditional(language)
 
 
 def section(question: str, part: str, sources: Sequence[str], language: Language) -> str:
     """Return what a model is asked to write one section; ``sources`` are numbered passages."""
     fenced = untrusted("\n".join(sources))
-    return _SECTION[language].format(question=neutral(question), part=neutral(part), sources=fenced, today=today())
+    return _SECTION[language.written].format(
+        question=neutral(question), part=neutral(part), sources=fenced, today=today()
+    )
 
 
 def summary(question: str, sections: Sequence[str], language: Language) -> str:
     """Return what a model is asked to sum up a report."""
     fenced = untrusted("\n\n".join(sections))
-    return _SUMMARY[language].format(question=neutral(question), sections=fenced)
+    return _SUMMARY[language.written].format(question=neutral(question), sections=fenced)

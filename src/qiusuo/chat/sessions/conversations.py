@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
-from itertools import groupby
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
-from qiusuo.chat.events import RESEARCH, Delta, Done, Event, TurnRecord
-from qiusuo.chat.running import RunningTurn
+from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord
+from qiusuo.chat.running import Numbered, RunningTurn, joined
+from qiusuo.chat.sessions.elsewhere import Elsewhere, RemoteTurn
 from qiusuo.chat.sessions.filing import Filing
 from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
+from qiusuo.chat.sessions.relay import Relay
 from qiusuo.chat.sessions.retention import Retention
-from qiusuo.chat.sessions.session import SessionStore
+from qiusuo.chat.sessions.session import SessionInfo, SessionStore
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.notices import notice
 from qiusuo.chat.turns.prompts import language_of
-from qiusuo.errors import InvalidQuery, SearchError, SessionBusy
+from qiusuo.errors import InvalidQuery, SearchError, SessionBusy, SessionNotFound, TurnElsewhere
 from qiusuo.logs import session_id
+from qiusuo.storage.redis import SharedState
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -28,8 +30,6 @@ logger = logging.getLogger(__name__)
 START_SECONDS: Final = 3.0
 SAVE_SECONDS: Final = 3.0
 """So long a reader waits for the end of an answer to be saved before it is told that it is not."""
-
-Numbered = tuple[int, Event]
 
 
 class LiveTurn(RunningTurn):
@@ -46,7 +46,7 @@ class LiveTurn(RunningTurn):
         """Give out the events behind number ``after``, those that are there in one go; pieces of text are joined."""
         position = after + 1
         while events := await self.news(position):
-            yield _joined(position, events)
+            yield joined(position, events)
             position += len(events)
 
     async def heed(self, event: Event) -> None:
@@ -76,11 +76,18 @@ class LiveTurn(RunningTurn):
 class Conversations:
     """All conversations of a server: their store, and the turns that run here.
 
-    ``places`` limits how many those are; whoever else answers questions on this server takes places there too.
+    ``places`` limits how many those are; whoever else answers questions on this server takes places there too. With
+    ``shared`` the turns of all servers that share it can be heard and stopped on each.
     """
 
     def __init__(
-        self, chat: Chat, store: SessionStore, places: Places | None = None, *, keep_seconds: float = KEEP_SECONDS
+        self,
+        chat: Chat,
+        store: SessionStore,
+        places: Places | None = None,
+        *,
+        keep_seconds: float = KEEP_SECONDS,
+        shared: SharedState | None = None,
     ) -> None:
         self.chat = chat
         self.store = store
@@ -89,7 +96,9 @@ class Conversations:
         self._live: dict[tuple[str, str, str], LiveTurn] = {}
         self._unsaved = Unsaved(store)
         self._keeper = Keeper(store, self._live.values, keep_seconds)
-        self._retention = Retention(store, lambda: self.chat.settings.retention_days)
+        self._relay = Relay(shared) if shared is not None else None
+        self._elsewhere = Elsewhere(store, self._relay) if self._relay is not None else None
+        self.retention = Retention(store, lambda: self.chat.settings.retention_days)
 
     async def start(self) -> None:
         """Free the conversations that an earlier process of this machine left in the middle of an answer."""
@@ -98,7 +107,7 @@ class Conversations:
                 await self.store.start()
         except (SearchError, TimeoutError) as error:  # it is tried again with the first question
             logger.warning("conversations of an earlier run are not freed yet: %s", _reason(error))
-        self._retention.start()
+        self.retention.start()
 
     async def send(
         self,
@@ -126,7 +135,7 @@ class Conversations:
         self.places.take(owner)
         try:
             await self.settle(owner, session)
-            info = await self.store.get(owner, session)
+            info = await self.look_up(owner, session)
             session_id.set(session)  # what the turn does is its own task, which has it too
             earlier = await self._broken_off(owner, session, goes_on) if goes_on is not None else None
             if earlier is not None:
@@ -165,7 +174,21 @@ class Conversations:
 
         live.when_ended(ended)
         self._keeper.wake()
+        if self._relay is not None:
+            self._relay.publish(live)
         return live
+
+    async def look_up(self, owner: str, session: str) -> SessionInfo:
+        """Return a conversation; a turn in it whose server is gone is ended, with all that was heard of it.
+
+        Raises:
+            SearchError: there is no such conversation, or the store cannot be used.
+        """
+        info = await self.store.get(owner, session)
+        if info.died is None or self._elsewhere is None:
+            return info
+        await self._elsewhere.bury(owner, session, info.died)
+        return await self.store.get(owner, session)
 
     async def _broken_off(self, owner: str, session: str, turn: str) -> TurnRecord:
         """Return the research that is to go on.
@@ -205,13 +228,64 @@ class Conversations:
         """Return a turn that runs here."""
         return self._live.get((owner, session, turn))
 
+    async def join(self, owner: str, session: str, turn: str, after: int = -1) -> LiveTurn | RemoteTurn:
+        """Return a turn that runs, here or elsewhere, to be followed behind an event.
+
+        Raises:
+            TurnElsewhere: it runs on another server and cannot be heard here.
+            SearchError: it does not run, or the store cannot be used.
+        """
+        live = self.live(owner, session, turn)
+        if live is not None:
+            return live
+        await self._check_elsewhere(owner, session, turn)
+        if self._elsewhere is None:
+            raise TurnElsewhere(Fact("session.runs_elsewhere"))
+        return await self._elsewhere.join(owner, session, turn, after)
+
+    async def stop(self, owner: str, session: str, turn: str) -> None:
+        """Stop a turn wherever it runs, and wait until it has ended.
+
+        Raises:
+            TurnElsewhere: it runs on another server, which could not be reached.
+            SearchError: it does not run, or the store cannot be used.
+        """
+        live = self.live(owner, session, turn)
+        if live is not None:
+            live.stop()
+            await live.wait()
+            return
+        await self._check_elsewhere(owner, session, turn)
+        if self._elsewhere is None:
+            raise TurnElsewhere(Fact("session.stop_not_reached"))
+        await self._elsewhere.stop(owner, session, turn)
+
+    async def as_it_stands(self, info: SessionInfo, record: TurnRecord) -> TurnRecord:
+        """Return a turn with all that is known of it if it runs just now."""
+        live = self.live(info.owner, info.id, record.id)
+        if live is not None:
+            return live.record
+        if info.elsewhere and info.running == record.id and self._elsewhere is not None:
+            return await self._elsewhere.as_it_stands(record)
+        return record
+
+    async def _check_elsewhere(self, owner: str, session: str, turn: str) -> None:
+        """See by the database, not by who knows an id, that a turn runs and whose it is."""
+        info = await self.look_up(owner, session)
+        if not info.elsewhere or info.running != turn:
+            raise SessionNotFound(Fact("session.turn_not_running"))
+
     async def delete(self, owner: str, session: str) -> None:
         """End a conversation; what runs of it is stopped.
 
         Raises:
             SearchError: there is no such conversation, or the store cannot be used.
         """
+        elsewhere = self._elsewhere
+        info = await self.store.get(owner, session) if elsewhere is not None else None
         await self.store.delete(owner, session)
+        if elsewhere is not None and info is not None and info.running is not None and info.elsewhere:
+            await elsewhere.tell_stop(info.running)
         for (live_owner, live_session, _), live in list(self._live.items()):
             if (live_owner, live_session) == (owner, session):
                 live.stop()
@@ -227,7 +301,9 @@ class Conversations:
             live.stop()
         for live in tuple(self._live.values()):
             await live.wait()
-        await self._retention.aclose()
+        if self._relay is not None:
+            await self._relay.aclose()
+        await self.retention.aclose()
         await self._keeper.aclose()
         await self._unsaved.aclose()
         await self.store.aclose()
@@ -236,15 +312,3 @@ class Conversations:
 
 def _reason(error: Exception) -> str:
     return str(error) or "the database does not answer in time"
-
-
-def _joined(position: int, events: list[Event]) -> list[Numbered]:
-    """Return events with their numbers; adjacent pieces of text are one, which has the number of the last."""
-    joined: list[Numbered] = []
-    for is_text, group in groupby(enumerate(events, position), lambda entry: isinstance(entry[1], Delta)):
-        run = list(group)
-        if is_text:
-            text = "".join(event.text for _, event in run if isinstance(event, Delta))
-            run = [(run[-1][0], Delta(text))]
-        joined += run
-    return joined

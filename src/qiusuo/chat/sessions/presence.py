@@ -53,6 +53,16 @@ class Presence:
             logger.info("no file tells that this process runs: %s", error.strerror)
             return []
 
+    def is_gone(self, process: str) -> bool:
+        """Tell whether a process is gone for sure: it was one of this machine, and its lock is free."""
+        if self._folder is None or self._file is None:
+            return False
+        path = self._folder / process
+        try:
+            return _is_free(path) and path.read_text() == _boot()
+        except OSError:
+            return False
+
     def forget(self, processes: Iterable[str]) -> None:
         """Remove the files of processes that are gone."""
         for process in processes:
@@ -93,6 +103,17 @@ class Presence:
                 elif time.time() - path.stat().st_mtime > _DAY:
                     path.unlink()
         return gone
+
+
+def living(folder: Path) -> list[str]:
+    """Return the ids of processes that use a database just now, as far as this machine can tell."""
+    found = []
+    with suppress(FileNotFoundError):
+        for path in folder.iterdir():
+            with suppress(OSError):
+                if not path.name.startswith(_NEW) and not _is_free(path):
+                    found.append(path.name)
+    return found
 
 
 def _boot() -> str:

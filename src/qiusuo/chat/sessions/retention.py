@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
 
@@ -24,6 +24,8 @@ class Retention:
         self._store = store
         self._days = days
         self._look_seconds = look_seconds
+        self.when_deleted: Callable[[int, int], Awaitable[None]] | None = None
+        """Told how many were deleted, after how many days."""
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -35,6 +37,8 @@ class Retention:
             try:
                 if (days := self._days()) and (deleted := await self._store.delete_untouched(days * _DAY)):
                     logger.info("%d conversations were deleted: nothing happened in them for %d days", deleted, days)
+                    if self.when_deleted is not None:
+                        await self.when_deleted(deleted, days)
             except SearchError as error:
                 logger.warning("old conversations are not deleted yet: %s", error)
             except Exception:  # a fault here must not end the looking

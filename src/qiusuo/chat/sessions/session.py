@@ -14,6 +14,7 @@ from qiusuo.chat.events import TurnRecord
 from qiusuo.chat.focus import ANY, FRESH, MAX_SITES, WEB, Scope, focuses
 from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.branches import Branches
+from qiusuo.chat.sessions.dead_turns import DeadTurns
 from qiusuo.chat.sessions.feedback import FeedbackStore
 from qiusuo.chat.sessions.file_store import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
@@ -216,6 +217,7 @@ class Memory:
 class SessionInfo:
     """A conversation in a list. ``running`` is the turn that is being answered just now.
 
+    ``elsewhere``: by another process. ``died`` is the turn whose process is gone and that nobody has buried yet.
     ``removed`` are the conversations that made room for this one, told once where it is begun.
     """
 
@@ -227,6 +229,8 @@ class SessionInfo:
     updated_at: str
     running: str | None = None
     removed: tuple[SessionInfo, ...] = ()
+    elsewhere: bool = False
+    died: str | None = None
 
     def to_dict(self, language: Language = Language.CHINESE) -> dict[str, Any]:
         """Return the entry in its JSON shape."""
@@ -288,6 +292,7 @@ class SessionStore(Protocol):
     shares: Shares
     branches: Branches
     feedback: FeedbackStore
+    dead: DeadTurns
 
     @property
     def limits(self) -> StoreLimits:

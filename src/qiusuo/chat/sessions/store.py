@@ -132,7 +132,7 @@ def open_store(
     from qiusuo.chat.sessions.store_database import Database  # noqa: PLC0415 - loads SQLAlchemy
     from qiusuo.chat.sessions.store_sql import SqlSessionStore  # noqa: PLC0415 - the same
 
-    presence = Presence(_servers_folder(address, environ))
+    presence = Presence(servers_folder(address, environ))
     return SqlSessionStore(Database(address), presence, clock=clock, limits=limits or StoreLimits())
 
 
@@ -150,7 +150,7 @@ def store_limits(settings: ModelSettings) -> StoreLimits:
     )
 
 
-def _servers_folder(address: Address, environ: Mapping[str, str]) -> Path | None:
+def servers_folder(address: Address, environ: Mapping[str, str]) -> Path | None:
     """Return where the processes that use a database show that they run; None for one in memory."""
     if address.kind == "postgresql":
         return data_folder(environ) / "servers" / sha256(address.shown.encode()).hexdigest()[:16]

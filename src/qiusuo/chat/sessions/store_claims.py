@@ -3,8 +3,8 @@
 A turn claims its conversation by writing its id and that of its process into the conversation's row. One row per
 process has the last sign of life of all its turns. A process whose last sign is older than :data:`ALIVE_SECONDS` is
 taken for gone, as is one whose row was removed: by itself at its end, or by the next process of the same machine that
-starts and finds its file unlocked (``presence``). Several servers must agree on the time to some
-seconds.
+starts and finds its file unlocked (``presence``). Processes of one machine see by that file at once that one is gone.
+Several servers must agree on the time to some seconds.
 """
 
 from __future__ import annotations
@@ -91,6 +91,8 @@ class Claims:
     def is_alive(self, row: Row[Any]) -> bool:
         """Tell whether a conversation's turn is being answered; the row has :data:`SIGN_OF_LIFE`."""
         if row.running is None or (row.holder == self.holder and row.running not in self.turns):
+            return False
+        if row.holder is not None and row.holder != self.holder and self._presence.is_gone(row.holder):
             return False
         # Either way round: a clock that was ahead and is right again must not block the conversation for long.
         return row.sign_of_life is not None and abs(self._clock() - row.sign_of_life) < ALIVE_SECONDS

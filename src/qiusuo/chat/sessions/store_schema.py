@@ -30,6 +30,8 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.words import Fact
 
 SCHEMA_VERSION: Final = 3
+REVISIONS_TABLE: Final = "qiusuo_revision"
+"""Says which step of their history the tables have reached since version 3."""
 # Any number, as long as it stays the same: whoever creates the tables holds it.
 _CREATION_LOCK: Final = 7_117_051_968
 MAX_ID: Final = 200

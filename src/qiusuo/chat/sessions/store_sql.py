@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Insert, Row, Select, delete, func, or_, select, update
 
-from qiusuo.chat.events import TurnRecord, TurnState
+from qiusuo.chat.events import SERVER_RESTART, TurnRecord, TurnState
 from qiusuo.chat.sessions import store_turns
 from qiusuo.chat.sessions.branches import Branches
+from qiusuo.chat.sessions.dead_turns import DeadTurns
 from qiusuo.chat.sessions.feedback import FeedbackStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.presence import Presence
@@ -34,11 +35,13 @@ from qiusuo.chat.sessions.session import (
 )
 from qiusuo.chat.sessions.shares import Shares
 from qiusuo.chat.sessions.store_branches import SqlBranches
-from qiusuo.chat.sessions.store_claims import SIGN_OF_LIFE, Claims
+from qiusuo.chat.sessions.store_claims import Claims
 from qiusuo.chat.sessions.store_database import Database
+from qiusuo.chat.sessions.store_dead import SqlDeadTurns
 from qiusuo.chat.sessions.store_feedback import SqlFeedback
 from qiusuo.chat.sessions.store_files import SqlFiles
 from qiusuo.chat.sessions.store_old import delete_some
+from qiusuo.chat.sessions.store_rows import FREE, INFO, find, position_of
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
 from qiusuo.chat.sessions.store_shares import SqlShares
 from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
@@ -50,8 +53,6 @@ MAX_LISTED: Final = 200
 MAX_QUERY: Final = 1000
 _MAX_OFFSET: Final = 1_000_000_000
 _EMPTY_HOURS: Final = 1
-_FREE: Final = {"running": None, "holder": None, "alive_at": None}
-_INFO: Final = (*(column for column in sessions.c if column.name not in {"memory", "title_words"}), SIGN_OF_LIFE)
 
 
 class SqlSessionStore:
@@ -65,6 +66,7 @@ class SqlSessionStore:
         self._clock = clock
         self.files = SqlFiles(database, limits, self._moment)
         self._claims = Claims(database, presence, clock)
+        self.dead: DeadTurns = SqlDeadTurns(database, self._claims)
         self.shares: Shares = SqlShares(database, clock)
         self.feedback: FeedbackStore = SqlFeedback(database, self._moment)
         self.branches: Branches = SqlBranches(database, lambda: self.limits, self._moment, self._make_room)
@@ -117,7 +119,7 @@ class SqlSessionStore:
 
     async def get(self, owner: str, session: str) -> SessionInfo:
         def work(connection: Connection) -> SessionInfo:
-            return self._info(_find(connection, owner, session))
+            return self._info(find(connection, owner, session))
 
         return await self.database.run(work)
 
@@ -144,20 +146,20 @@ class SqlSessionStore:
         self, owner: str, session: str, *, title: str | None = None, settings: dict[str, Any] | None = None
     ) -> SessionInfo:
         def work(connection: Connection) -> SessionInfo:
-            row = _find(connection, owner, session, lock=True)
+            row = find(connection, owner, session, lock=True)
             values: dict[str, Any] = {"updated_at": self._moment()}
             if title is not None:
                 values |= {"title": _title(title), "title_words": _title(title).casefold()}
             if settings is not None:
                 values["settings"] = ChatSettings.from_dict(row.settings).changed(settings).to_dict()
             connection.execute(update(sessions).where(sessions.c.id == session).values(values))
-            return self._info(_find(connection, owner, session))
+            return self._info(find(connection, owner, session))
 
         return await self.database.run(work, write=True)
 
     async def delete(self, owner: str, session: str) -> None:
         def work(connection: Connection) -> None:
-            _find(connection, owner, session, lock=True)
+            find(connection, owner, session, lock=True)
             connection.execute(delete(sessions).where(sessions.c.id == session))
 
         await self.database.run(work, write=True)
@@ -168,15 +170,15 @@ class SqlSessionStore:
         limit = _between(limit, 1, MAX_LISTED)
 
         def work(connection: Connection) -> TurnPage:
-            running = self._info(_find(connection, owner, session)).running
+            running = self._info(find(connection, owner, session)).running
             mine = turns.c.session_id == session
             wanted = select(turns.c.position, turns.c.record).where(mine).limit(limit)
             if after is not None:
-                wanted = wanted.where(turns.c.position > _position(connection, session, after))
+                wanted = wanted.where(turns.c.position > position_of(connection, session, after))
                 found = (connection.execute(wanted.order_by(turns.c.position))).all()
             else:
                 if before is not None:
-                    wanted = wanted.where(turns.c.position < _position(connection, session, before))
+                    wanted = wanted.where(turns.c.position < position_of(connection, session, before))
                 found = (connection.execute(wanted.order_by(turns.c.position.desc()))).all()[::-1]
             first = found[0].position if found else -1
             counted = select(func.count(), func.count().filter(turns.c.position < first)).where(mine)
@@ -190,7 +192,7 @@ class SqlSessionStore:
 
     async def turn(self, owner: str, session: str, turn: str) -> TurnRecord:
         def work(connection: Connection) -> TurnRecord:
-            running = self._info(_find(connection, owner, session)).running
+            running = self._info(find(connection, owner, session)).running
             found = connection.scalar(select(turns.c.record).where(*store_turns.is_turn(session, turn)))
             if found is None:
                 raise SessionNotFound(Fact("session.no_turn"))
@@ -204,7 +206,7 @@ class SqlSessionStore:
         await self._claims.be_alive()
 
         def work(connection: Connection) -> Memory:
-            row = _find(connection, owner, session, lock=True, memory=True)
+            row = find(connection, owner, session, lock=True, memory=True)
             if self._info(row).running is not None:
                 raise SessionBusy(Fact("session.busy"))
             memory = Memory.from_dict(row.memory)
@@ -232,7 +234,7 @@ class SqlSessionStore:
         def undo(connection: Connection) -> None:
             # Nobody would ever end a turn whose beginning was cancelled.
             mine = (sessions.c.id == session, sessions.c.running == record.id)
-            if (connection.execute(update(sessions).where(*mine).values(_FREE))).rowcount:
+            if (connection.execute(update(sessions).where(*mine).values(FREE))).rowcount:
                 record.state = TurnState.STOPPED
                 store_turns.save(connection, session, record)
 
@@ -260,12 +262,12 @@ class SqlSessionStore:
         data = memory.to_dict()
 
         def work(connection: Connection) -> bool:
-            row = _find(connection, owner, session, lock=True)
+            row = find(connection, owner, session, lock=True)
             ended = self._has_ended(connection, session, record.id)
             if not ended or row.running == record.id:
                 store_turns.save(connection, session, record)
             if row.running == record.id:
-                values = {**_FREE, "updated_at": self._moment(), "memory": data}
+                values = {**FREE, "updated_at": self._moment(), "memory": data}
                 connection.execute(update(sessions).where(sessions.c.id == session).values(values))
             return ended or row.running == record.id
 
@@ -287,7 +289,7 @@ class SqlSessionStore:
     def _has_ended(self, connection: Connection, session: str, turn: str) -> bool:
         """Tell whether the end of a turn was saved before; one that was taken for dead has not ended."""
         data = connection.scalar(select(turns.c.record).where(*store_turns.is_turn(session, turn)))
-        return data is not None and data["state"] != TurnState.RUNNING and data["finish"] != store_turns.RESTARTED
+        return data is not None and data["state"] != TurnState.RUNNING and data["finish"] != SERVER_RESTART
 
     def _make_room(self, connection: Connection, owner: str, spared: str = "") -> tuple[SessionInfo, ...]:
         """Make room for one more conversation; return those that were deleted for it and had something in them."""
@@ -303,7 +305,7 @@ class SqlSessionStore:
             return ()
         if not self.limits.oldest_make_room:
             raise LimitReached(Fact("session.too_many", limit=self.limits.sessions))
-        oldest = select(*_INFO).where(mine, sessions.c.id != spared, self._claims.idle())
+        oldest = select(*INFO).where(mine, sessions.c.id != spared, self._claims.idle())
         oldest = oldest.order_by(sessions.c.updated_at, sessions.c.id)
         # One that is being claimed just now is not idle.
         oldest = oldest.limit(surplus).with_for_update(skip_locked=True, of=sessions)
@@ -327,6 +329,7 @@ class SqlSessionStore:
         return int(position)
 
     def _info(self, row: Row[Any]) -> SessionInfo:
+        alive = self._claims.is_alive(row)
         return SessionInfo(
             row.id,
             row.owner,
@@ -334,7 +337,9 @@ class SqlSessionStore:
             ChatSettings.from_dict(row.settings),
             row.created_at,
             row.updated_at,
-            row.running if self._claims.is_alive(row) else None,
+            row.running if alive else None,
+            elsewhere=alive and row.holder != self._claims.holder,
+            died=None if alive else row.running,
         )
 
     def _moment(self, later: float = 0.0) -> str:
@@ -354,31 +359,11 @@ def _row_of(info: SessionInfo, memory: Memory) -> Insert:
     )
 
 
-def _find(connection: Connection, owner: str, session: str, *, lock: bool = False, memory: bool = False) -> Row[Any]:
-    """Return the row of a conversation; with ``lock`` nobody else can change it before the transaction ends."""
-    if is_storable(session) and is_storable(owner):
-        columns = (*_INFO, sessions.c.memory) if memory else _INFO
-        wanted = select(*columns).where(sessions.c.id == session, sessions.c.owner == owner)
-        row = (connection.execute(wanted.with_for_update(of=sessions) if lock else wanted)).one_or_none()
-        if row is not None:
-            return row
-    raise SessionNotFound(Fact("session.not_found"))
-
-
-def _position(connection: Connection, session: str, turn: str) -> int:
-    position = None
-    if is_storable(turn):
-        position = connection.scalar(select(turns.c.position).where(*store_turns.is_turn(session, turn)))
-    if position is None:
-        raise InvalidQuery(Fact("session.no_such_turn"))
-    return int(position)
-
-
 def _listed(owner: str, query: str, limit: int, offset: int) -> Select[Any]:
     _check_owner(owner)
     if len(query) > MAX_QUERY:
         raise InvalidQuery(Fact("session.query_too_long", limit=MAX_QUERY))
-    wanted = select(*_INFO).where(sessions.c.owner == owner)
+    wanted = select(*INFO).where(sessions.c.owner == owner)
     if words := storable(query).strip().casefold():
         inside = turns.c.words.contains(words, autoescape=True)
         in_turns = select(turns.c.id).where(turns.c.session_id == sessions.c.id, inside).exists()

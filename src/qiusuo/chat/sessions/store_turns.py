@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from qiusuo.chat.events import Notice, RoundState, TurnRecord, TurnState, fold
+from qiusuo.chat.events import SERVER_RESTART, Notice, RoundState, TurnRecord, TurnState
+from qiusuo.chat.folding import fold
 from qiusuo.chat.sessions.session import Memory, Progress
 from qiusuo.chat.sessions.store_schema import pieces, storable, turns
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.words import Fact, Language
-
-RESTARTED: Final = "server_restart"
 
 _RESTART: Final = Fact("notice.server_restart")
 
@@ -79,12 +79,17 @@ def read(connection: Connection, session: str, data: dict[str, Any], running: st
     return record
 
 
-def bury(connection: Connection, session: str, turn: str, memory: Memory) -> None:
-    """Mark a dead turn as failed. The numbers its readers have seen stay taken."""
+def bury(connection: Connection, session: str, turn: str, memory: Memory, heard: TurnRecord | None = None) -> None:
+    """Mark a dead turn as failed. The numbers its readers have seen stay taken.
+
+    ``heard`` is what others have heard of it, which may be more than was kept.
+    """
     data = connection.scalar(select(turns.c.record).where(*is_turn(session, turn)))
     if data is None:
         return
     record = with_pieces(connection, session, TurnRecord.from_dict(data))
+    if heard is not None and _size(heard) > _size(record):
+        record = replace(heard, kept=record.kept)
     memory.registry = _with_sources_of(record, memory.registry)
     give_up(record)
     save(connection, session, record)
@@ -118,7 +123,12 @@ def give_up(record: TurnRecord) -> None:
         if each.get("state") == RoundState.RUNNING:
             why = _RESTART.text(Language(record.language))
             each.update(state=RoundState.FAILED.value, reason=why, **_RESTART.to_dict())
-    record.state, record.stage, record.finish = TurnState.FAILED, None, RESTARTED
+    record.state, record.stage, record.finish = TurnState.FAILED, None, SERVER_RESTART
+
+
+def _size(record: TurnRecord) -> tuple[int, int, int]:
+    """Return how much there is of a turn."""
+    return len(record.answer), len(record.sources), len(record.rounds)
 
 
 def _with_sources_of(record: TurnRecord, registry: CitationRegistry) -> CitationRegistry:

@@ -39,12 +39,12 @@ class AgentFiles(ModelTool):
         context = self.desk.context
         files = [one for one in context.ask.files if file.strip().casefold() in one.name.casefold()]
         if not files:
-            raise ToolException(prompts.NO_SUCH_FILE[context.language].format(file=file))
+            raise ToolException(prompts.NO_SUCH_FILE[context.language.written].format(file=file))
         asked, began = query.strip() or context.query or context.ask.question, time.perf_counter()
         if page:
             chosen = _pages(files, page)
             if not chosen:
-                raise ToolException(prompts.NO_SUCH_PAGE[context.language].format(page=page))
+                raise ToolException(prompts.NO_SUCH_PAGE[context.language.written].format(page=page))
         else:
             chosen = await asyncio.to_thread(search_parts, asked, files, _BUDGET)
         found = numbered_parts(context, asked, chosen, round((time.perf_counter() - began) * 1000))
@@ -72,4 +72,4 @@ def _whole(place: Place) -> Passage:
 def list_of_files(desk: Desk, found: InFiles | None) -> str:
     """Return what the model is told of the files with the question."""
     told_so_far = told(desk.context, found)
-    return f"{told_so_far}\n{prompts.USE_FILES[desk.context.language]}"
+    return f"{told_so_far}\n{prompts.USE_FILES[desk.context.language.written]}"

@@ -58,16 +58,18 @@ class AgentPages(ModelTool):
             raise ToolException(texts[0])
         if left:
             # First: where the text is shortened, the end stays, which is that of a page's words.
-            texts.insert(0, prompts.PAGES_LEFT[context.language].format(most=PAGES_AT_ONCE, urls=" ".join(left)))
+            texts.insert(
+                0, prompts.PAGES_LEFT[context.language.written].format(most=PAGES_AT_ONCE, urls=" ".join(left))
+            )
         return "\n\n".join(texts), {"urls": chosen}
 
     async def _read(self, url: str, question: str, budget: int) -> _Read | str:
         """Return a page with its passages, or what the model is told where it cannot be read."""
         context, journal = self.desk.context, self.desk.context.journal
         if not was_given(context, url):
-            return prompts.NOT_GIVEN[context.language]
+            return prompts.NOT_GIVEN[context.language.written]
         if not context.scope.allows(url) and url not in context.ask.question:
-            return prompts.OUTSIDE[context.language].format(sites=", ".join(context.scope.sites))
+            return prompts.OUTSIDE[context.language.written].format(sites=", ".join(context.scope.sites))
         number = journal.begin_round(FETCH, url)
         journal.status(Stage.READING, url)
         try:

@@ -75,7 +75,7 @@ class AgentSearch(SearchTool):
     ) -> tuple[str, dict[str, Any]]:
         context, journal = self.desk.context, self.desk.context.journal
         if self.desk.down:
-            raise ToolException(prompts.DOWN[context.language])
+            raise ToolException(prompts.DOWN[context.language.written])
         short = question_in(query)  # a weak model hands over the whole message
         query = await without_file_words(context, without_secrets(short) or truncate(query, LONGEST))
         number = journal.begin_round(self.name, query)

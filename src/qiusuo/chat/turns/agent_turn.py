@@ -124,10 +124,10 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         call, language = request.tool_call, self._context.language
         why = ""
         if call["id"] in self._too_many:
-            why = prompts.NOT_RUN[language].format(most=_CALLS_AT_ONCE)
+            why = prompts.NOT_RUN[language.written].format(most=_CALLS_AT_ONCE)
         elif is_empty_search(request.tool, call["args"]):
             self._context.journal.notice(notice("empty_query"))
-            why = prompts.EMPTY_QUERY[language]
+            why = prompts.EMPTY_QUERY[language.written]
         if not why:
             return self._with_budget(await handler(request))
         return ToolMessage(why, tool_call_id=str(call["id"]), name=call["name"], status="error")
@@ -137,7 +137,7 @@ class AgentLoop(AgentMiddleware[Any, Any, Any]):
         if not isinstance(answer, ToolMessage):
             return answer
         left = self._context.settings.agent_rounds - self._rounds
-        told = prompts.ROUNDS_LEFT[self._context.language].format(left=left)
+        told = prompts.ROUNDS_LEFT[self._context.language.written].format(left=left)
         return answer.model_copy(update={"content": f"{told}\n{answer.text}"})
 
     def _usable(self, tools: Sequence[BaseTool | dict[str, Any]]) -> list[BaseTool]:

@@ -292,7 +292,7 @@ class Context:
         return self.journal.suggestions.wanted and self.model.info.kind not in {EXTRACTIVE, LOCAL}
 
     def _rules(self, system: str) -> str:
-        system = f"{system}\n\n{prompts.RELATED[self.language]}" if self._suggests else system
+        system = f"{system}\n\n{prompts.RELATED[self.language.written]}" if self._suggests else system
         return f"{system}\n\n{self.ask.system}" if self.ask.system else system
 
     def prompt(

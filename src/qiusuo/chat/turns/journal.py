@@ -29,8 +29,8 @@ from qiusuo.chat.events import (
     TurnRecord,
     TurnState,
     Usage,
-    fold,
 )
+from qiusuo.chat.folding import fold
 from qiusuo.chat.turns.notices import notice
 from qiusuo.chat.turns.related import Suggestions
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem

@@ -15,6 +15,7 @@ from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.models import SearchResponse
 from qiusuo.tools.render import neutral, results_text, today
 from qiusuo.words import Language
+from qiusuo.words.script import chinese_of
 
 CHINESE: Final = Language.CHINESE
 ENGLISH: Final = Language.ENGLISH
@@ -39,6 +40,7 @@ _CHAT: Final = {
     ),
 }
 
+_TRADITIONAL: Final = "\n使用者讀繁體中文：凡是用中文寫的，一律用繁體字和臺灣的用語。"
 _QUERY: Final = {
     CHINESE: (
         "下面是一段对话和用户的下一个问题。写出用来搜索这个问题的查询：补上它从对话里省略的对象、地点、时间，其余不变。"
@@ -212,28 +214,34 @@ def language_of(text: str, wanted: str | None = None) -> Language:
     """Return the language of a turn: the one asked for, else that of the text."""
     if wanted in set(Language):
         return Language(str(wanted))
-    return Language.CHINESE if is_chinese(text) else Language.ENGLISH
+    return chinese_of(text) if is_chinese(text) else Language.ENGLISH
+
+
+def in_traditional(language: Language) -> str:
+    """Return what a system text says besides to write in traditional characters, where the reader reads them."""
+    return _TRADITIONAL if language is Language.TRADITIONAL else ""
 
 
 def chat_system(language: Language) -> str:
     """Return the system text of chat mode."""
-    return _CHAT[language]
+    return _CHAT[language.written] + in_traditional(language)
 
 
 def agent_system(language: Language, *, disabled: str = "") -> str:
     """Return the system text of agent mode; ``disabled`` tells why there is no search and how to enable it."""
-    system = f"{_AGENT_SELF[language]}\n{search_rules(language)}"
-    return f"{system}\n\n{_SEARCH_OFF[language]}{disabled}" if disabled else system
+    system = f"{_AGENT_SELF[language.written]}\n{search_rules(language)}"
+    return f"{system}\n\n{_SEARCH_OFF[language.written]}{disabled}" if disabled else system
 
 
 def search_rules(language: Language, *, pages: bool = True) -> str:
     """Return how an agent searches, reads results (and whole pages) and cites; who it is, it says itself."""
-    return _AGENT_RULES[language].format(reading=_READING[language] if pages else "")
+    rules = _AGENT_RULES[language.written].format(reading=_READING[language.written] if pages else "")
+    return rules + in_traditional(language)
 
 
 def with_date(question: str, language: Language) -> str:
     """Return a question that says what day it is."""
-    return f"{question}\n\n{_TODAY[language].format(date=today())}"
+    return f"{question}\n\n{_TODAY[language.written].format(date=today())}"
 
 
 def with_results(
@@ -254,23 +262,23 @@ def with_results(
     """
     said = _remarked(remark)
     if not response.results:
-        return f"{with_date(question, language)}\n{_NO_RESULTS[language]}{said}"
+        return f"{with_date(question, language)}\n{_NO_RESULTS[language.written]}{said}"
     results = results_text(
         response, numbers=numbers, limit=len(numbers), snippet_length=snippet_length, passages=passages
     )
     # By their numbers alone: what pages say stays between the lines that mark it as data.
-    differ = "".join(f"\n{_DIFFER[language].format(first=first, second=second)}" for first, second in differing)
-    return f"{results}{said}{differ}\n\n{_QUESTION[language]}{question}"
+    differ = "".join(f"\n{_DIFFER[language.written].format(first=first, second=second)}" for first, second in differing)
+    return f"{results}{said}{differ}\n\n{_QUESTION[language.written]}{question}"
 
 
 def last_turn(results: str, language: Language) -> str:
     """Return the direction that ends the searches of an agent; ``results`` are those of its last ones."""
-    return f"{results}\n\n{LAST_TURN[language]}".lstrip()
+    return f"{results}\n\n{LAST_TURN[language.written]}".lstrip()
 
 
 def after_failure(question: str, language: Language, *, remark: str = "") -> str:
     """Return a question for which the search failed; ``remark`` as in :func:`with_results`."""
-    return f"{with_date(question, language)}\n{_FAILED[language]}{_remarked(remark)}"
+    return f"{with_date(question, language)}\n{_FAILED[language.written]}{_remarked(remark)}"
 
 
 def _remarked(remark: str) -> str:
@@ -280,12 +288,12 @@ def _remarked(remark: str) -> str:
 def as_query(question: str, said: Sequence[tuple[str, str]], language: Language) -> str:
     """Return what a model is asked to make a query of a follow-up question; the conversation is quoted, as data."""
     quoted = "\n".join(f"Q: {neutral(asked)}\nA: {neutral(answer)}" for asked, answer in said)
-    return _QUERY[language].format(conversation=quoted, question=neutral(question))
+    return _QUERY[language.written].format(conversation=quoted, question=neutral(question))
 
 
 def query_of(message: str, language: Language) -> str:
     """Return what a model is asked to make a query of a long message."""
-    return _QUERY_OF[language].format(message=neutral(message[:_QUERY_OF_CHARS]))
+    return _QUERY_OF[language.written].format(message=neutral(message[:_QUERY_OF_CHARS]))
 
 
 def with_scope(description: str, scope: Scope) -> str:

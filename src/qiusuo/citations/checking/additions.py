@@ -15,6 +15,7 @@ from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.citations.meaning.sentences import Sentence, split_sentences
 from qiusuo.citations.meaning.wording import fold, is_chinese, terms
 from qiusuo.words import Fact, Language
+from qiusuo.words.script import chinese_of
 
 ADDED: Final = Fact("citations.added")
 _CLEARLY = 0.75
@@ -84,7 +85,7 @@ def add_citations(
         added.append(AddedCitation(number, length - len(marker.lstrip()), sentence.text, passage))
         position = place
     text = "".join([*pieces, answer[position:]])
-    note = ADDED.text(Language.CHINESE if is_chinese(text) else Language.ENGLISH)
+    note = ADDED.text(chinese_of(text) if is_chinese(text) else Language.ENGLISH)
     return CitedAnswer(text, processor.convert(text, note=note), tuple(added))
 
 

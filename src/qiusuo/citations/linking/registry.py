@@ -12,6 +12,7 @@ from qiusuo.citations.linking.references import HEADING, Reference, escape_markd
 from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.models import SearchResultItem
 from qiusuo.words import Fact, Language
+from qiusuo.words.script import chinese_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ class CitationRegistry:
         if not self.references_data(answer_text):
             return ""
         lines = [f"## {heading}"]
-        language = Language.CHINESE if is_chinese(heading) else Language.ENGLISH
+        language = chinese_of(heading) if is_chinese(heading) else Language.ENGLISH
         rounds = self.rounds
         if since and answer_text is not None:
             before = {reference.number for earlier in rounds[:since] for reference in earlier.references}

@@ -12,6 +12,7 @@ from functools import lru_cache
 from operator import add
 
 from qiusuo.citations.meaning.units import UNITS
+from qiusuo.words.script import is_traditional, simplified
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*+|\d[\d,]*(?:\.\d+)?|[\u3400-\u9fff]+")
 _HANS = re.compile(r"[\u3400-\u9fff]+")
@@ -38,8 +39,10 @@ _BETWEEN_HAN_WORDS = re.compile(
 
 
 def fold(text: str) -> str:
-    """Return text in one spelling: NFKC, straight quotes, no emphasis marks."""
+    """Return text in one spelling: NFKC, simplified characters, straight quotes, no emphasis marks."""
     folded = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
+    if is_traditional(folded):
+        folded = simplified(folded)
     if "*" in folded or "_" in folded or "`" in folded or "~" in folded:
         return _EMPHASIS.sub("", folded)
     return folded

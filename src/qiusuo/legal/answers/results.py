@@ -319,8 +319,7 @@ T = TypeVar("T", LawDetails, JudgmentDetails)
 
 def told(notes: Iterable[Fact], language: Language = Language.CHINESE) -> str:
     """Return notes as one text."""
-    joint = "" if language is Language.CHINESE else " "
-    return joint.join(note.text(language) for note in notes)
+    return language.after_sentence.join(note.text(language) for note in notes)
 
 
 def _labels(code: str) -> dict[str, str]:

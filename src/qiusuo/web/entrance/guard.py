@@ -6,9 +6,9 @@ Plain ASGI, one layer, so that it costs next to nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPMethod, HTTPStatus
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,7 +26,12 @@ from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
 from qiusuo.web.openai.errors import refused
+from qiusuo.web.signin.header import NamedByProxy
+from qiusuo.web.tracing import Tracing
 from qiusuo.words import Fact
+
+if TYPE_CHECKING:
+    from qiusuo.web.signin.signed_in import SignedIn  # needs an extra, and knows whom the guard has let in
 
 MAX_BODY_BYTES: Final = 64 * 1024
 MAX_CONVERSATION_BYTES: Final = 4 * 1024 * 1024
@@ -36,6 +41,8 @@ IMPORT_PATH: Final = "/api/chat/import"
 """Takes a whole conversation with all its sources."""
 OPEN_PATHS: Final = frozenset({"/healthz", "/livez", "/readyz"})
 """Need no token. Nor do pages to be read: the one that asks for the token must be there first."""
+SIGN_IN_PATHS: Final = frozenset({"/signin", "/signin/callback", "/signout", "/api/signin"})
+"""Are called by those who have no sign-in yet, or no more; they see to themselves which site sends people there."""
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
@@ -62,6 +69,8 @@ _POLICY_VIOLATION: Final = 1008
 _REQUEST_ID: Final = b"x-request-id"
 
 Headers = Mapping[bytes, bytes]
+Answered = Callable[[str, str, int], None]
+"""Told of an answer: its route, method and status."""
 
 
 def known_hosts(settings: ServerSettings) -> frozenset[str] | None:
@@ -125,6 +134,9 @@ class Guard:
         origins: AllowedOrigins | None = None,
         proxies: TrustedProxies | None = None,
         root_path: str = "",
+        tracing: Tracing | None = None,
+        named: NamedByProxy | None = None,
+        signed_in: SignedIn | None = None,
     ) -> None:
         self._app = app
         self._paths = paths
@@ -135,6 +147,9 @@ class Guard:
         self._origins = origins or AllowedOrigins(())
         self._proxies = proxies or TrustedProxies(())
         self._root_path = root_path
+        self._tracing = tracing
+        self._named = named
+        self._signed_in = signed_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it here."""
@@ -146,12 +161,31 @@ class Guard:
             return
 
         called = _host_of(dict(scope["headers"]))
+        if self._named is not None:
+            self._named.take(scope)
         self._proxies.reveal(scope)
         headers = dict(scope["headers"])
         scope = _plainly_addressed(scope, self._root_path)
-        origin = self._origins.allowed(headers)
         known_as = valid_request_id(headers.get(_REQUEST_ID, b"").decode("latin-1"))
         request_id.set(known_as)
+        if self._tracing is None or scope["path"] in OPEN_PATHS:  # those that look every few seconds whether it lives
+            await self._serve(scope, receive, send, called=called, known_as=known_as)
+            return
+        with self._tracing.request(headers) as span:
+            await self._serve(scope, receive, send, called=called, known_as=known_as, answered=span.answered)
+
+    async def _serve(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        called: str,
+        known_as: str,
+        answered: Answered | None = None,
+    ) -> None:
+        headers = dict(scope["headers"])
+        origin = self._origins.allowed(headers)
 
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -162,6 +196,8 @@ class Guard:
                 # Not every word that strangers can think of becomes a time series.
                 method = scope["method"] if scope["method"] in _METHODS else "other"
                 self._metrics.request_ended(self._route(scope), method, message["status"])
+                if answered is not None:
+                    answered(self._route(scope), method, message["status"])
             await send(message)
 
         try:
@@ -212,7 +248,7 @@ class Guard:
         Raises:
             Refusal: nobody who may.
         """
-        harmless = scope["path"] in OPEN_PATHS or opens_page(scope)
+        harmless = scope["path"] in OPEN_PATHS | SIGN_IN_PATHS or opens_page(scope)
         if scope["path"] == "/" and asks_page(scope):
             # To ask costs something, so the page does it at once only where the reader came with the question.
             scope.setdefault("state", {})["own_wish"] = not self._sites.is_foreign(scope, host, headers)
@@ -221,12 +257,30 @@ class Guard:
             self._refuse_forged(scope, headers, host, harmless=harmless)
             client = scope.get("client")
             scope.setdefault("state", {})["user"] = client[0] if client else "local"
-        elif not harmless:
+        elif not harmless and not await self._knows(scope, headers, host):
             token = token_of(headers)
             if is_sent_by_itself(headers):
                 self._refuse_forged(scope, headers, host, harmless=False)
             if token or scope["path"] not in LATE_PATHS or scope["method"] != "POST":
+                if not token and self._signed_in is not None:
+                    raise self._signed_in.refusal(scope)
                 scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
+
+    async def _knows(self, scope: Scope, headers: Headers, host: str) -> bool:
+        """Tell whether somebody comes in without a token, and write down who.
+
+        Raises:
+            Refusal: their browser was made to send this by another site, also by one that may call with a token.
+        """
+        person = self._named.person(scope) if self._named is not None else None
+        if person is None and self._signed_in is not None and not token_of(headers):
+            person = await self._signed_in.person(scope)
+        if person is None:
+            return False
+        if self._sites.forged(scope, host, headers, harmless=False):
+            raise _cross_site()
+        scope.setdefault("state", {}).update(user=person.name, person=person)
+        return True
 
     def _refuse_forged(self, scope: Scope, headers: Headers, host: str, *, harmless: bool) -> None:
         if self._origins.allowed(headers) is None and self._sites.forged(scope, host, headers, harmless=harmless):

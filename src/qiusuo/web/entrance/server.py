@@ -7,7 +7,8 @@ import logging
 import os
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 from typing import Any, Final, cast
@@ -27,6 +28,10 @@ _SHARED = "/share/"
 SHUTDOWN_SECONDS: Final = 10
 # What is being answered may still become whole in this time; then it is stopped in good order.
 ANSWER_SECONDS: Final = 3
+# A worker whose place another has taken has more time: nobody waits for it.
+RETIRE_SECONDS: Final = 600
+# Requests of connections that were just accepted are on their way.
+_ON_THE_WAY_SECONDS: Final = 0.5
 _POLL_SECONDS: Final = 0.05
 _LONGER_SECONDS: Final = 10
 # Files that are no connections of clients: those to engines, models, databases, the index, the log.
@@ -34,7 +39,11 @@ _OWN_FILES: Final = 384
 
 
 class Server(uvicorn.Server):
-    """Serves the app until told to stop."""
+    """Serves the app until told to stop.
+
+    One of several ``workers`` takes its share of the connections, and hears no signals itself: its supervisor calls
+    :meth:`stop`, :meth:`force` and :meth:`retire`.
+    """
 
     def __init__(
         self,
@@ -42,12 +51,16 @@ class Server(uvicorn.Server):
         *,
         access_log: bool = False,
         tls: ssl.SSLContext | None = None,
+        workers: int = 1,
+        hears_signals: bool = True,
+        when_started: Callable[[], None] | None = None,
         when_stopped: Callable[[], None] | None = None,
         **options: Any,
     ) -> None:
         settings = app.backend.settings
-        most = min(settings.max_connections, _room_for_connections())
-        if most < settings.max_connections:
+        share = -(-settings.max_connections // workers)
+        most = min(share, _room_for_connections())
+        if most < share:
             logger.warning("only %d connections fit: raise the limit of open files (ulimit -n)", most)
         everybody = OpenConnections(
             most, settings.max_connections_per_address, Refusals(app.backend.metrics.connection_refused)
@@ -75,29 +88,84 @@ class Server(uvicorn.Server):
             config.load()
             config.ssl = tls  # of files uvicorn would make a context of its own
         super().__init__(config)
-        self._app = app
+        self.app = app
+        self._hears_signals = hears_signals
+        self._when_started = when_started
         self._when_stopped = when_stopped
+        self._retiring = False
         logging.getLogger("uvicorn.access").addFilter(_without_query)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Hear signals while it serves."""
+        if not self._hears_signals:
+            yield
+            return
+        with super().capture_signals():
+            yield
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Hear a signal; from here on the server says that it is not ready any more."""
-        self._app.stopping()
+        self.app.stopping()
         super().handle_exit(sig, frame)
+
+    def stop(self) -> None:
+        """Stop in good order, as on a first signal."""
+        self.app.stopping()
+        self._retiring = False
+        self.should_exit = True
+
+    def force(self) -> None:
+        """Stop at once, as on a second signal."""
+        self.stop()
+        self.force_exit = True
+
+    def retire(self) -> None:
+        """Accept no connection any more, and stop when everything is answered: others serve on."""
+        self._retiring = not self.should_exit
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        if self._when_started is not None:
+            self._when_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. The port stays open while answers become whole, so that whoever asks hears what goes on."""
+        if self._retiring:
+            await self._finish(sockets or [])
+        self.app.stopping()
         loop = asyncio.get_running_loop()
         end = loop.time() + ANSWER_SECONDS
         # A signal may force the exit, which sets no event.
-        while self._app.is_answering() and loop.time() < end and not self.force_exit:  # noqa: ASYNC110
+        while self.app.is_answering() and loop.time() < end and not self.force_exit:  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
-        if self._app.is_answering():
+        if self.app.is_answering():
             logger.warning("told to stop: answers that are not whole after %d s are broken off", ANSWER_SECONDS)
         # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
-        self._app.stop_streams()
+        self.app.stop_streams()
         await super().shutdown(sockets)
         if self._when_stopped is not None:  # here: the signal that is passed on later may end the process
             self._when_stopped()
+
+    async def _finish(self, sockets: list[socket.socket]) -> None:
+        """Wait for what is being answered, unless told to stop meanwhile. Connections end with their answers."""
+        for server in self.servers:
+            server.close()
+        for listener in sockets:
+            listener.close()
+        await asyncio.sleep(_ON_THE_WAY_SECONDS)
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + RETIRE_SECONDS
+        # What is being told to stop sets no event either.
+        while self._retiring and loop.time() < end and self._is_busy():  # noqa: ASYNC110
+            await asyncio.sleep(_POLL_SECONDS)
+
+    def _is_busy(self) -> bool:
+        return bool(self.server_state.connections or self.server_state.tasks) or self.app.is_answering()
 
 
 def _without_query(record: logging.LogRecord) -> bool:

@@ -14,7 +14,7 @@ from qiusuo.loops import PerLoop
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 2.0
+LOOK_SECONDS: Final = 1.0
 
 Renew = Callable[[Settings], Awaitable[None]]
 
@@ -55,6 +55,11 @@ class LiveSettings:
             self.problem, self._mark = None, mark
             if _values(settings) != _values(self.settings):
                 await self._renew(settings)
+
+    async def read_again(self) -> None:
+        """Read the file now, also if it seems to be the same; what is wrong with it is told again."""
+        self.problem, self._mark = None, None
+        await self.look()
 
     async def watch(self) -> None:
         """Look at the file for ever."""

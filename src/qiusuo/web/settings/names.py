@@ -28,9 +28,12 @@ TABLES: Final = frozenset({ENGINES, MODELS, "web_search"})
 """Settings of which single values have names of their own, or which belong to programs."""
 NEEDS_RESTART: Final = frozenset(
     {
-        "host", "port", "uds", "uds_mode", "tls_cert", "tls_key", "root_path", "tokens", "allow_open",
+        "host", "port", "workers", "uds", "uds_mode", "tls_cert", "tls_key", "root_path", "tokens", "allow_open",
         "allowed_hosts", "allowed_origins", "log", "log_queries",
         "max_connections", "max_connections_per_address", "trusted_proxies", "redis_url", "database_url",
+        "proxy_user_header", "proxy_groups_header", "operator_groups", "public_url", "oidc_issuer", "oidc_client_id",
+        "oidc_client_secret", "oidc_scopes", "oidc_name_claim", "oidc_groups_claim", "oidc_allowed_groups",
+        "oidc_allowed_domains", "sign_in_hours", "sign_in_idle_hours",
         "read_private", "read_proxy", "legal_dir", "legal_masking", "legal_meaning",
     }
 )  # fmt: skip
@@ -42,7 +45,7 @@ _NAME_OF_MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 # Control characters, invisible ones, breaks of lines, halves of characters.
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 _KEY: Final = re.compile(r"[\x21-\x7e]+")
-_ADDRESSES: Final = frozenset({"base_url", "model_base_url", "searxng_url"})
+_ADDRESSES: Final = frozenset({"base_url", "model_base_url", "searxng_url", "oidc_issuer", "public_url"})
 
 
 class Wrong(Exception):

@@ -40,6 +40,8 @@ def settings_router(backend: Backend) -> APIRouter:
         """Change settings: written to the configuration file, obeyed at once. 修改设置。"""
         names, restart = await change_settings(backend, body)
         logger.info("settings changed by %s: %s", user_of(request), ", ".join(names))
+        if names:
+            await backend.note(request, "audit.settings_changed", names=names)
         language = reader_language(request.scope)
         shape = await settings_shape(backend, language)
         return json_answer({**shape, "changed": names, "restart": restart}, language=language)

@@ -25,8 +25,8 @@ _HERE: Final = Path(__file__)
 # In an installed package in the folder above, in the repository at its root.
 FOLDERS: Final = (_HERE.parents[1] / "docs", _HERE.parents[4] / "docs")
 FIRST: Final = (
-    "usage", "deployment", "board", "troubleshooting", "settings", "models", "configuration", "engines", "tools",
-    "chat", "files", "research", "sharing", "native-search", "openai-api", "clients", "followups", "reading",
+    "usage", "deployment", "data", "board", "troubleshooting", "settings", "models", "configuration", "engines",
+    "tools", "chat", "files", "research", "sharing", "native-search", "openai-api", "clients", "followups", "reading",
     "passages", "citations", "legal", "google", "plugins", "api", "cli",
 )  # fmt: skip
 API: Final = "api"
@@ -56,14 +56,14 @@ async def docs_page(request: Request) -> Response:
     name = request.path_params.get("name", "")
     folder = docs_folder()
     if folder is None:
-        body, status = _absent(language), HTTPStatus.NOT_FOUND
+        body, status, written = _absent(language), HTTPStatus.NOT_FOUND, language
     elif name == API:
-        body, status = _api(request.app.openapi(), language), HTTPStatus.OK
+        body, status, written = _api(request.app.openapi(), language), HTTPStatus.OK, language
     else:
-        text = _read(folder, name or "usage", language)
+        text, written = _read(folder, name or "usage", language)
         body = _render(text) if text else f"<h1>{Fact('docs.no_page').text(language)}</h1>"
         status = HTTPStatus.OK if text else HTTPStatus.NOT_FOUND
-    whole = under(prefix_of(request), _frame(body, _menu(folder, name or "usage", language), language))
+    whole = under(prefix_of(request), _frame(body, _menu(folder, name or "usage", language), language, written))
     answer = StaticFile.of(whole.encode(), _HTML).answer(request)
     answer.headers["Content-Language"] = language_tag(language)
     answer.headers["Vary"] = "Accept-Encoding, Accept-Language"
@@ -77,13 +77,14 @@ def docs_routes() -> list[Route]:
     return [Route("/docs", docs_page, methods=["GET"]), Route("/docs/{name}", docs_page, methods=["GET"])]
 
 
-def _read(folder: Path, name: str, language: Language) -> str:
+def _read(folder: Path, name: str, language: Language) -> tuple[str, Language]:
+    """Return a page, and the language that it is written in: not all are there in Chinese."""
     if name not in doc_names(folder):
-        return ""
-    chosen = folder / f"{name}{_CHINESE}.md"
-    if language is not Language.CHINESE or not chosen.is_file():
-        chosen = folder / f"{name}.md"
-    return chosen.read_text(encoding="utf-8") if chosen.is_file() else ""
+        return "", language
+    chosen, written = folder / f"{name}{_CHINESE}.md", language.written
+    if not language.is_chinese or not chosen.is_file():
+        chosen, written = folder / f"{name}.md", Language.ENGLISH
+    return (chosen.read_text(encoding="utf-8"), written) if chosen.is_file() else ("", language)
 
 
 @lru_cache(maxsize=64)
@@ -138,10 +139,10 @@ def _menu(folder: Path | None, current: str, language: Language) -> str:
     lines = [f'<a class="home" href="/">{escape(Fact("docs.back").text(language))}</a>']
     for name in doc_names(folder) if folder else ():
         mark = ' aria-current="page"' if name == current else ""
-        title = _title(_read(folder, name, language)) if folder else name
+        title = _title(_read(folder, name, language)[0]) if folder else name
         text = Fact("docs.api").text(language) if name == API else title
         lines.append(f'<a href="/docs/{name}?lang={language}"{mark}>{escape(text or name)}</a>')
-    other = Language.ENGLISH if language is Language.CHINESE else Language.CHINESE
+    other = Language.ENGLISH if language.is_chinese else Language.CHINESE
     words = Fact("docs.language").text(other)
     lines.append(f'<a class="language" href="?lang={other}" lang="{other}">{words}</a>')
     return f'<nav aria-label="{escape(Fact("docs.title").text(language))}">{"".join(lines)}</nav>'
@@ -152,7 +153,7 @@ def _title(text: str) -> str:
     return heading[1].replace("`", "") if heading else ""
 
 
-def _frame(body: str, menu: str, language: Language) -> str:
+def _frame(body: str, menu: str, language: Language, written: Language) -> str:
     root = page_files().root
     heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
     title = re.sub(r"<[^>]+>", "", heading[1]) if heading else ""
@@ -163,7 +164,7 @@ def _frame(body: str, menu: str, language: Language) -> str:
         f'<link rel="icon" href="{root}icon.svg" type="image/svg+xml">'
         f'<link rel="stylesheet" href="{root}style.css"><link rel="stylesheet" href="{root}docs.css">'
         f'<script src="{root}early.js"></script></head>'
-        f'<body><div class="docs">{menu}<main>{body}</main></div></body></html>'
+        f'<body><div class="docs">{menu}<main lang="{written.tag}">{body}</main></div></body></html>'
     )
 
 

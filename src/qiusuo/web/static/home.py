@@ -38,8 +38,8 @@ async def opensearch(request: Request) -> Response:
 def opensearch_description(root: str) -> str:
     """Return the description for a server that is called by this address."""
     at = escape(root)
-    name = " ".join(Fact("page.app").text(language) for language in Language)[:_NAME_CHARS]
-    about = " ".join(Fact("web.opensearch").text(language) for language in Language)
+    name = " ".join(Fact("page.app").text(language) for language in (Language.CHINESE, Language.ENGLISH))[:_NAME_CHARS]
+    about = " ".join(Fact("web.opensearch").text(language) for language in (Language.CHINESE, Language.ENGLISH))
     languages = "\n".join(f"  <Language>{language_tag(language)}</Language>" for language in Language)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

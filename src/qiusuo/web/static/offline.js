@@ -13,7 +13,9 @@ self.addEventListener("fetch", (event) => {
 });
 
 function away() {
-  const shell = SHELLS[/^zh\b/i.test(navigator.language) ? "zh" : "en"];
+  const tongue = navigator.language;
+  const traditional = /^zh-(hant|(?!hans)(.*-)?(tw|hk|mo)\b)/i.test(tongue);
+  const shell = SHELLS[traditional ? "zh-Hant" : /^zh\b/i.test(tongue) ? "zh" : "en"];
   const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY, "Cache-Control": "no-store" };
   return new Response(shell, { status: 503, headers });
 }

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from qiusuo.web.errors import Refusal
 from qiusuo.web.openai.errors import refused
-from qiusuo.web.static.words import MODULE, ROOMS, first_words, room_words, words_module
+from qiusuo.web.static.words import ROOMS, WORDS, first_words, words_modules
 from qiusuo.words import Fact
 
 FOLDER: Final = Path(__file__).with_name("page")
@@ -117,13 +117,14 @@ def _read_page(prefix: str) -> PageFiles:
         for path in sorted(FOLDER.rglob("*"))
         if path.suffix in KINDS and path.is_file()
     }
-    found[MODULE] = words_module()
-    found |= room_words()
+    found |= words_modules()
     whole = sha256()
     for name, body in found.items():
         whole.update(name.encode() + b"\0" + sha256(body).digest())
     root = f"/page/{whole.hexdigest()[:12]}/"
     modules = [name for name in found if name.endswith(".js") and Path(name).name not in _NOT_PRELOADED]
+    # Words are loaded in one language, as early as early.js knows which.
+    modules = [name for name in modules if Path(name).parent.name != WORDS]
     own = [name for name in modules if name.partition("/")[0] not in ROOMS]
     beside = {room: [name for name in modules if name.startswith(f"{room}/")] for room in ROOMS}
     index = _markup("index.html", root, own, prefix)

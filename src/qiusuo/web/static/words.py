@@ -1,4 +1,7 @@
-"""The words of the page as a module of it, made of the catalogue: there is no second copy of them."""
+"""The words of the page as modules of it, made of the catalogue: there is no second copy of them.
+
+Each language has modules of its own (``words/zh.js``), so that nobody loads the words of another one.
+"""
 
 from __future__ import annotations
 
@@ -9,41 +12,45 @@ from qiusuo.chat.slash import COMMANDS
 from qiusuo.words import Fact, Language
 from qiusuo.words.catalogue import Part, codes, template
 
-MODULE: Final = "words.js"
+WORDS: Final = "words"
 ROOMS: Final = {"later": "later", "settings": "settings_page", "board": "board"}
 """The folders of the page whose modules are loaded only where they are needed, and the file of each one's words."""
 OWN_NOTICES: Final = ("lost_turn", "refused", "conversations_full", "turns_full")
 """What the page itself finds. Of all others the server tells, in the page's language."""
+_FIRST: Final = (Language.CHINESE, Language.ENGLISH)
 
 
 def first_words() -> dict[str, str]:
-    """Return what stands on the page before its scripts run, in both languages: nobody has chosen one yet."""
+    """Return what stands on the page before its scripts run, in two languages: nobody has chosen one yet."""
     name, about, script = (
-        [fact.text(language) for language in Language]
+        [fact.text(language) for language in _FIRST]
         for fact in (Fact("page.app"), Fact("page.tagline"), Fact("page.needsScript"))
     )
     return {"title": f"{name[0]} · {about[0]}", "name": " ".join(name), "without scripts": " ".join(script)}
 
 
-def words_module() -> bytes:
-    """Return ``words.js``: the page's words, how attempts end, and the page's own notices, by language."""
-    tables = {
-        "WORDS": {language: _words("page", language) for language in Language},
-        "OUTCOMES": {language: _words("outcome", language) for language in Language},
-        "NOTICES": {language: {code: _notice(code, language) for code in OWN_NOTICES} for language in Language},
-    }
-    return "".join(f"export const {name} = {_json(table)};\n" for name, table in tables.items()).encode()
+def words_modules() -> dict[str, bytes]:
+    """Return the modules with words by their names: those of the page, and of each of its rooms."""
+    made = {f"{WORDS}/{language}.js": _page_words(language) for language in Language}
+    for room, prefix in ROOMS.items():
+        made |= {f"{room}/{WORDS}/{each}.js": _module({"WORDS": _words(prefix, each)}) for each in Language}
+    return made | {"later/commands.js": _commands()}
 
 
-def room_words() -> dict[str, bytes]:
-    """Return ``words.js`` of each room, and the commands: what is read there alone does not weigh on the chat page."""
-    tables = {room: {language: _words(prefix, language) for language in Language} for room, prefix in ROOMS.items()}
-    made = {f"{room}/{MODULE}": f"export const WORDS = {_json(table)};\n".encode() for room, table in tables.items()}
-    return made | {"later/commands.js": commands_module()}
+def _page_words(language: Language) -> bytes:
+    """Return the page's words, how attempts end, the page's own notices, and the names of the languages."""
+    return _module(
+        {
+            "WORDS": _words("page", language),
+            "OUTCOMES": _words("outcome", language),
+            "NOTICES": {code: _notice(code, language) for code in OWN_NOTICES},
+            "LANGUAGES": [[each.value, each.tag, Fact("page.language").text(each)] for each in Language],
+        }
+    )
 
 
-def commands_module() -> bytes:
-    """Return ``later/commands.js``: those slash commands of the terminal that the page has too, with their words."""
+def _commands() -> bytes:
+    """Return those slash commands of the terminal that the page has too, with their words."""
     table = [
         {
             "name": command.name,
@@ -54,7 +61,7 @@ def commands_module() -> bytes:
         for command in COMMANDS.values()
         if command.page
     ]
-    return f"export const COMMANDS = {_json(table)};\n".encode()
+    return _module({"COMMANDS": table})
 
 
 def _words(prefix: str, language: Language) -> dict[str, str]:
@@ -68,5 +75,8 @@ def _notice(code: str, language: Language) -> dict[str, str]:
     return {name: fact.text(language, part) for name, part in parts.items()}
 
 
-def _json(data: object) -> str:
-    return json.dumps(data, ensure_ascii=False, indent=1)
+def _module(tables: dict[str, object]) -> bytes:
+    lines = (
+        f"export const {name} = {json.dumps(table, ensure_ascii=False, indent=1)};\n" for name, table in tables.items()
+    )
+    return "".join(lines).encode()

@@ -17,6 +17,7 @@ from langchain_core.runnables import Runnable
 from qiusuo.chat.models.model_errors import translated
 from qiusuo.chat.models.port import NativePiece, NativeSource
 from qiusuo.errors import ModelBroken, ModelError, ModelRateLimited, ModelRejected, ModelTimeout, ModelUnavailable
+from qiusuo.tracing import span
 from qiusuo.words import Fact
 
 IDLE_SECONDS: Final = 180.0
@@ -123,16 +124,18 @@ class StreamedSearch(ABC):
         self, bound: Runnable[Any, Any], messages: list[BaseMessage]
     ) -> AsyncGenerator[AIMessageChunk, None]:
         # The iterator of a LangChain stream is a generator, though its type does not say so.
-        async with aclosing(cast("AsyncGenerator[AIMessageChunk, None]", bound.astream(messages))) as stream:
-            while True:
-                try:
-                    async with asyncio.timeout(self.idle_seconds):
-                        chunk = await anext(stream)
-                except StopAsyncIteration:
-                    return
-                except TimeoutError:
-                    raise ModelTimeout(Fact("llm.silent", seconds=self.idle_seconds), engine=self.label) from None
-                yield chunk
+        opened = aclosing(cast("AsyncGenerator[AIMessageChunk, None]", bound.astream(messages)))
+        with span("model", around=False, model=self.label):
+            async with opened as stream:
+                while True:
+                    try:
+                        async with asyncio.timeout(self.idle_seconds):
+                            chunk = await anext(stream)
+                    except StopAsyncIteration:
+                        return
+                    except TimeoutError:
+                        raise ModelTimeout(Fact("llm.silent", seconds=self.idle_seconds), engine=self.label) from None
+                    yield chunk
 
     def _silence(self, reader: Reader) -> ModelError:
         if reader.stopped in _REFUSALS:

@@ -49,7 +49,7 @@ export function headers(more) {
 export async function request(path, options) {
   let response;
   try {
-    response = await fetch(ROOT + path, { credentials: "omit", cache: "no-store", ...options });
+    response = await fetch(ROOT + path, { cache: "no-store", ...options });
   } catch (error) {
     if (options.signal?.aborted && options.signal.reason?.name !== "TimeoutError") throw error;
     throw new ApiError(0);

@@ -1,15 +1,18 @@
 /** The page's language and appearance: chosen by the reader, else by the browser; remembered. */
 import { recall, remember } from "./browser.js";
-import { NOTICES, OUTCOMES, WORDS } from "./words.js";
 
 /** @import { Language } from "./types.js" */
 /** @typedef {"auto" | "light" | "dark"} Theme */
+/** @typedef {typeof import("./words/en.js")} Words */
 
 const LANGUAGE = "qiusuo.language";
 const THEME = "qiusuo.theme";
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
+
+/** What has words of its own loads them by these, in the language that is chosen. @type {((tongue: Language) => Promise<unknown>)[]} */
+const loaders = [];
 
 /** @type {Language} */
 let language = readLanguage();
@@ -18,9 +21,8 @@ let theme = readTheme();
 
 /** @returns {Language} */
 function readLanguage() {
-  const kept = recall("localStorage", LANGUAGE);
-  if (kept === "zh" || kept === "en") return kept;
-  return /^zh\b/i.test(navigator.language) ? "zh" : "en";
+  // Found out before the first paint, by early.js.
+  return /** @type {Language} */ (document.documentElement.dataset.language);
 }
 
 /** @returns {Theme} */
@@ -37,8 +39,9 @@ export function getTheme() {
   return theme;
 }
 
-/** @param {Language} chosen */
-export function setLanguage(chosen) {
+/** @param {Language} chosen it holds when all words of the page are there in it; where they cannot be had nothing changes */
+export async function setLanguage(chosen) {
+  await Promise.all(loaders.map((load) => load(chosen)));
   language = chosen;
   remember("localStorage", LANGUAGE, chosen);
   applyPreferences();
@@ -54,7 +57,7 @@ export function setTheme(chosen) {
 /** Mark the document, and draw the page anew. */
 export function applyPreferences() {
   const root = document.documentElement;
-  root.lang = language === "zh" ? "zh-CN" : "en";
+  root.lang = languageTag();
   const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   root.dataset.theme = dark ? "dark" : "light";
   for (const listener of listeners) listener();
@@ -66,24 +69,61 @@ export function onPreferences(listener) {
 }
 
 /**
- * Make what says something in the page's language, or in another one, with the words of a room.
+ * Load words in the page's language, and again when another one is chosen.
+ *
+ * @template Module
+ * @param {(tongue: Language) => Promise<Module>} load
+ * @returns {Promise<() => Module>} what gives the words of the language that holds
+ */
+async function worded(load) {
+  /** @type {Partial<Record<Language, Module>>} */
+  const there = {};
+  /** @param {Language} tongue */
+  const need = async (tongue) => (there[tongue] ??= await load(tongue));
+  loaders.push(need);
+  while (!there[language]) await need(language);
+  return () => /** @type {Module} */ (there[language]);
+}
+
+/**
+ * Make what says something in the page's language, with the words of a room.
  *
  * @template {string} Key
- * @param {Record<Language, Record<Key, string>>} words
- * @returns {(key: Key, values?: Record<string, string | number>, tongue?: Language) => string}
+ * @param {(tongue: Language) => Promise<{WORDS: Record<Key, string>}>} load
+ * @returns {Promise<(key: Key, values?: Record<string, string | number>) => string>}
  */
-export function saying(words) {
-  return (key, values, tongue = language) => {
-    const text = words[tongue][key] ?? key;
+export async function saying(load) {
+  const words = await worded(load);
+  return (key, values) => {
+    const text = words().WORDS[key] ?? key;
     return values ? text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? "")) : text;
   };
 }
 
-export const t = saying(WORDS);
+/** @type {(tongue: Language) => Promise<Words>} */
+const load = (tongue) => import(`./words/${tongue}.js`);
+const own = await worded(load);
+
+export const t = await saying(load);
+
+/** @returns {string} the language as HTML and dates name it */
+export function languageTag() {
+  return own().LANGUAGES.find(([name]) => name === language)?.[1] ?? language;
+}
+
+/** @returns {string[][]} those that may be chosen: name, tag, what it calls itself */
+export function languages() {
+  return own().LANGUAGES;
+}
+
+/** @param {Partial<Record<Language, string>> | undefined} labels what the server says in several languages @returns {string} */
+export function inWords(labels) {
+  return labels?.[language] ?? (language === "zh-Hant" ? labels?.zh : undefined) ?? "";
+}
 
 /** @param {string} outcome how an attempt ended @returns {string} it in words, else as it is */
 export function tOutcome(outcome) {
-  return /** @type {Record<string, string>} */ (OUTCOMES[language])[outcome] ?? outcome;
+  return /** @type {Record<string, string>} */ (own().OUTCOMES)[outcome] ?? outcome;
 }
 
 /**
@@ -91,7 +131,7 @@ export function tOutcome(outcome) {
  * @returns {{title: string, message: string, fix: string} | undefined} the words of a notice that the page itself gives
  */
 export function ownNotice(code) {
-  return /** @type {Record<string, {title: string, message: string, fix: string}>} */ (NOTICES[language])[code];
+  return /** @type {Record<string, {title: string, message: string, fix: string}>} */ (own().NOTICES)[code];
 }
 
 /** @param {(string | null | undefined | false)[]} parts @returns {string} those that say something, in one line */
@@ -103,7 +143,7 @@ export function listed(...parts) {
 export function formatDay(iso) {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
-  return time.toLocaleDateString(language === "zh" ? "zh-CN" : "en", { year: "numeric", month: "short", day: "numeric" });
+  return time.toLocaleDateString(languageTag(), { year: "numeric", month: "short", day: "numeric" });
 }
 
 /** @param {number} ms @returns {string} */

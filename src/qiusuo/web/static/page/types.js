@@ -1,7 +1,7 @@
 /**
  * The shapes that the server sends (docs: /openapi.json). Types only.
  *
- * @typedef {"zh" | "en"} Language
+ * @typedef {"zh" | "zh-Hant" | "en"} Language
  * @typedef {"chat" | "agent" | "research"} Mode a research is that of a turn only
  * @typedef {"running" | "done" | "stopped" | "failed"} TurnState
  * @typedef {"supported" | "weak" | "not_found"} Support
@@ -264,7 +264,7 @@
  * @property {Named[]} [focuses] what can be searched
  * @property {Named[]} [freshness] how new pages may have to be; blank: any time
  * @property {"snippets" | "auto" | "read"} depth what answers rest on where a conversation does not say
- * @property {{zh: string[], en: string[]}} examples
+ * @property {Partial<Record<Language, string[]>>} examples
  * @property {boolean} operator whether the reader runs the server: commands are for nobody else
  * @property {string} program how our command is typed on the server; blank for who does not run it
  * @property {string} version

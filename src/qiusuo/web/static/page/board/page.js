@@ -2,8 +2,9 @@
 import { ApiError, call, keepToken, refusedWith } from "../api.js";
 import { ROOT } from "../browser.js";
 import { html } from "../html.js";
-import { getLanguage, getTheme, listed, onPreferences, setLanguage, setTheme, t } from "../i18n.js";
+import { getLanguage, getTheme, listed, onPreferences, setTheme, t } from "../i18n.js";
 import { Icon, IconButton } from "../parts/icons.js";
+import { LanguageChoice } from "../parts/language.js";
 import { useCallback, useEffect, useState } from "../vendor.js";
 import { Figures } from "./figures.js";
 import { tr } from "./telling.js";
@@ -134,13 +135,10 @@ const THEMES = /** @type {const} */ ({
 
 function Preferences() {
   const theme = THEMES[getTheme()];
-  const other = getLanguage() === "zh" ? "en" : "zh";
   return html`
     <div class="preferences">
       <${IconButton} icon=${theme.icon} label=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)} />
-      <button type="button" class="quiet" lang=${other === "zh" ? "zh-CN" : "en"} onClick=${() => setLanguage(other)}>
-        ${t("language", {}, other)}
-      </button>
+      <${LanguageChoice} />
     </div>
   `;
 }

@@ -1,24 +1,24 @@
 /** Figures and moments as the reader writes them, and names in words. */
-import { getLanguage, saying, tOutcome } from "../i18n.js";
-import { WORDS } from "./words.js";
+import { languageTag, saying, tOutcome } from "../i18n.js";
 
-export const tr = saying(WORDS);
+/** @import { Language } from "../types.js" */
+
+/** @type {(tongue: Language) => Promise<typeof import("./words/en.js")>} */
+const load = (tongue) => import(`./words/${tongue}.js`);
+
+export const tr = await saying(load);
 
 const OTHERS = ":others";
 const LOCAL = "local";
 
-function locale() {
-  return getLanguage() === "zh" ? "zh-CN" : "en";
-}
-
 /** @param {number | null | undefined} value @returns {string} */
 export function count(value) {
-  return value === null || value === undefined ? "–" : value.toLocaleString(locale());
+  return value === null || value === undefined ? "–" : value.toLocaleString(languageTag());
 }
 
 /** @param {number} value @returns {string} with few letters, for an axis or a tile */
 export function brief(value) {
-  return new Intl.NumberFormat(locale(), { notation: "compact", maximumFractionDigits: 1 }).format(value);
+  return new Intl.NumberFormat(languageTag(), { notation: "compact", maximumFractionDigits: 1 }).format(value);
 }
 
 /** @param {number | null | undefined} ms @returns {string} */
@@ -39,7 +39,7 @@ export function money(amount, currency) {
   const digits = amount && amount < 1 ? 3 : 2;
   const options = { style: "currency", currency, currencyDisplay: "narrowSymbol", maximumFractionDigits: digits };
   try {
-    return amount.toLocaleString(locale(), /** @type {Intl.NumberFormatOptions} */ (options));
+    return amount.toLocaleString(languageTag(), /** @type {Intl.NumberFormatOptions} */ (options));
   } catch {
     return `${amount.toFixed(digits)} ${currency}`;
   }
@@ -52,16 +52,16 @@ export function money(amount, currency) {
  */
 export function moment(iso, by) {
   const time = new Date(iso);
-  if (by === "day") return time.toLocaleDateString(locale(), { timeZone: "UTC", month: "short", day: "numeric", weekday: "short" });
-  return time.toLocaleString(locale(), { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false });
+  if (by === "day") return time.toLocaleDateString(languageTag(), { timeZone: "UTC", month: "short", day: "numeric", weekday: "short" });
+  return time.toLocaleString(languageTag(), { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false });
 }
 
 /** @param {number} seconds @param {string} by @param {boolean} whole a mark of a whole day @returns {string} */
 export function tick(seconds, by, whole) {
   const time = new Date(seconds * 1000);
-  if (by === "day") return time.toLocaleDateString(locale(), { timeZone: "UTC", month: "numeric", day: "numeric" });
-  if (whole) return time.toLocaleDateString(locale(), { month: "numeric", day: "numeric" });
-  return time.toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit", hour12: false });
+  if (by === "day") return time.toLocaleDateString(languageTag(), { timeZone: "UTC", month: "numeric", day: "numeric" });
+  if (whole) return time.toLocaleDateString(languageTag(), { month: "numeric", day: "numeric" });
+  return time.toLocaleTimeString(languageTag(), { hour: "2-digit", minute: "2-digit", hour12: false });
 }
 
 const ENDS = /** @type {const} */ ({

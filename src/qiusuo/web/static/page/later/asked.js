@@ -3,7 +3,7 @@ import { looking } from "../wishes.js";
 import { change, getState } from "../store.js";
 import { send } from "../turns.js";
 import { sitesIn } from "./focus.js";
-import { tr } from "./say.js";
+import { tr } from "./tr.js";
 
 /** @import { Settings } from "../types.js" */
 

@@ -1,6 +1,6 @@
 /** A source beside the text: at the right where there is room, else as a sheet from below. */
 import { html } from "../html.js";
-import { formatDay, getLanguage, listed, t } from "../i18n.js";
+import { formatDay, getLanguage, inWords, listed, t } from "../i18n.js";
 import { isWeb, readable } from "../markdown.js";
 import { IconButton } from "../parts/icons.js";
 import { Tile, siteOf, titleOf } from "../parts/sources.js";
@@ -168,7 +168,7 @@ function Passages({ turn, source }) {
 /** @param {Card} card @returns {string[]} */
 function factsOf(card) {
   return card.facts.map(({ value, labels, day }) => {
-    const [label, shown] = [labels[getLanguage()] ?? "", day ? formatDay(value) : value];
+    const [label, shown] = [inWords(labels), day ? formatDay(value) : value];
     return label.includes("{value}") ? label.replace("{value}", shown) : [label, shown].filter(Boolean).join(" ");
   });
 }

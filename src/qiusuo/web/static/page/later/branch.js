@@ -7,7 +7,7 @@ import { openFromAddress, refreshHistory } from "../sessions.js";
 import { getState, toast } from "../store.js";
 import { UNSENT, send } from "../turns.js";
 import { useEffect } from "../vendor.js";
-import { tr } from "./say.js";
+import { tr } from "./tr.js";
 import { loadStyle } from "./style.js";
 
 /** @import { Branch, Turn } from "../types.js" */

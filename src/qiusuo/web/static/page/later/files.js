@@ -1,18 +1,16 @@
 /** The files of a conversation: sent, followed while they are read, shown above the question, removed. */
 import { ApiError, call, headers, request, sessionPath } from "../api.js";
 import { html } from "../html.js";
-import { saying } from "../i18n.js";
 import { IconButton } from "../parts/icons.js";
 import { messageOf } from "../failures.js";
 import { ensureSession } from "../sessions.js";
 import { change, getState, say, useStore } from "../store.js";
 import { useEffect } from "../vendor.js";
 import { loadStyle } from "./style.js";
-import { WORDS } from "./words.js";
+import { tr } from "./tr.js";
 
 /** @import { Chip } from "../types.js" */
 
-const tr = saying(WORDS);
 const LOOK_MS = 1000;
 
 let count = 0;
@@ -102,14 +100,9 @@ async function send(key, file, signal) {
     const lost = error instanceof ApiError && error.status === 0;
     // Many a sentence begins with the name.
     const named = error instanceof ApiError && "name" in error.values;
-    update(key, { state: "failed", why: lost ? tr("fileLost") : told(error), named });
+    update(key, { state: "failed", why: lost ? tr("fileLost") : messageOf(error), named });
     return false;
   }
-}
-
-/** @param {unknown} error @returns {string} */
-function told(error) {
-  return error instanceof ApiError ? [error.message, error.fix].filter(Boolean).join(" ") : messageOf(error);
 }
 
 /** The first file begins the conversation, the others wait for that. @type {Promise<string | null>} */
@@ -154,7 +147,7 @@ async function remove(chip) {
   if (!chip.id || !current) return;
   await call("DELETE", sessionPath(current.id, `/files/${encodeURIComponent(chip.id)}`)).catch((error) => {
     if (error instanceof ApiError && error.status === 404) return;
-    keep([...chips(), { ...chip, state: "failed", why: told(error) }]);
+    keep([...chips(), { ...chip, state: "failed", why: messageOf(error) }]);
   });
 }
 

@@ -1,6 +1,6 @@
 /** Where a conversation searches: chosen and shown at the composer, told in each turn. */
 import { html } from "../html.js";
-import { getLanguage, listed } from "../i18n.js";
+import { inWords, listed } from "../i18n.js";
 import { Icon } from "../parts/icons.js";
 import { changeSettings } from "../sessions.js";
 import { getState, useStore } from "../store.js";
@@ -15,7 +15,7 @@ void loadStyle("focus.css");
 
 /** @param {Named[] | undefined} among @param {string | null | undefined} name @returns {string} */
 function labelOf(among, name) {
-  return among?.find((one) => one.name === name)?.label[getLanguage()] ?? name ?? "";
+  return inWords(among?.find((one) => one.name === name)?.label) || (name ?? "");
 }
 
 /** @param {Scope} scope @returns {string} what is searched, in a line */
@@ -73,7 +73,7 @@ export function FocusBar({ open }) {
 function Choice({ label, value, among, onChange }) {
   return html`
     <select aria-label=${label} value=${value} onChange=${(/** @type {{currentTarget: HTMLSelectElement}} */ event) => onChange(event.currentTarget.value)}>
-      ${among.map((one) => html`<option key=${one.name} value=${one.name}>${one.label[getLanguage()]}</option>`)}
+      ${among.map((one) => html`<option key=${one.name} value=${one.name}>${inWords(one.label)}</option>`)}
     </select>
   `;
 }

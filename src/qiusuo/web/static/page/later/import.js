@@ -1,10 +1,11 @@
 /** A conversation brought back from a file. */
 import { call } from "../api.js";
+import { messageOf } from "../failures.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { refreshHistory } from "../sessions.js";
 import { change, toast } from "../store.js";
-import { failure, tr } from "./say.js";
+import { tr } from "./tr.js";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
@@ -25,7 +26,7 @@ export function ImportButton({ close, tell }) {
       void refreshHistory();
       location.hash = `#/s/${info.id}`;
     } catch (error) {
-      tell(error instanceof SyntaxError ? tr("noConversation") : failure(error));
+      tell(error instanceof SyntaxError ? tr("noConversation") : messageOf(error));
     }
   };
   return html`

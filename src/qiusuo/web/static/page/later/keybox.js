@@ -1,8 +1,8 @@
 /** A key is pasted: whose it is, whether it is accepted, and it is used. */
 import { call } from "../api.js";
+import { messageOf } from "../failures.js";
 import { html } from "../html.js";
 import { useState } from "../vendor.js";
-import { reasonOf } from "./reasons.js";
 import { tr } from "./tr.js";
 
 /** @import { SettingsData } from "../settings/types.js" */
@@ -71,7 +71,7 @@ export function KeyBox({ data, wantsModel, onUse }) {
       else if (models === null) await listModels(owner);
       else await useModel(owner);
     } catch (error) {
-      setWrong(reasonOf(error));
+      setWrong(messageOf(error));
     }
     setBusy(false);
   };

@@ -3,7 +3,7 @@ import { recall, remember } from "../browser.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { render, useLayoutEffect, useRef, useState } from "../vendor.js";
-import { tr } from "./say.js";
+import { tr } from "./tr.js";
 import { loadStyle } from "./style.js";
 
 const OFF = "qiusuo.keys.off";

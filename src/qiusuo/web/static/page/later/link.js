@@ -1,7 +1,7 @@
 /** A link to one answer: found, also where it is far up in the conversation, brought into sight and focused. */
 import { loadEarlier } from "../sessions.js";
 import { getState, toast } from "../store.js";
-import { tr } from "./say.js";
+import { tr } from "./tr.js";
 
 /** So many frames the page may still change its layout; the reader's own hand ends it. */
 const SETTLING = 20;

@@ -1,12 +1,13 @@
 /** What can be done with a conversation, an answer, or all conversations: links, files, print, public links, import. */
 import { call, download, sessionPath } from "../api.js";
+import { messageOf } from "../failures.js";
 import { html } from "../html.js";
 import { copy } from "../parts/copy.js";
 import { getState } from "../store.js";
 import { render, useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { ImportButton } from "./import.js";
 import { PublicLink, SharedLinks } from "./sharing.js";
-import { failure, tr } from "./say.js";
+import { tr } from "./tr.js";
 import { loadStyle } from "./style.js";
 
 /** @typedef {{session?: string, turn?: string}} About neither: all conversations; a turn is one of the shown conversation */
@@ -45,7 +46,7 @@ function Menu({ session, turn, onClose }) {
   const look = () =>
     call("GET", "/api/chat/shares")
       .then(setShared)
-      .catch((error) => setSaid(failure(error)));
+      .catch((error) => setSaid(messageOf(error)));
   useEffect(() => void look(), []);
   const title = tr(turn ? "ofAnswer" : session ? "ofConversation" : "ofAll");
   return html`
@@ -79,7 +80,7 @@ function Taking({ session, turn, close, tell }) {
       await download(sessionPath(session, path), name);
       close();
     } catch (error) {
-      tell(failure(error));
+      tell(messageOf(error));
     }
   };
   const print = () => {

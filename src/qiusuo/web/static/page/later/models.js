@@ -1,16 +1,15 @@
 /** The choice of the model, where there are several: for the conversation, for one message, for another go. */
 import { html } from "../html.js";
-import { saying, t } from "../i18n.js";
+import { t } from "../i18n.js";
 import { Icon } from "../parts/icons.js";
 import { changeSettings } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send } from "../turns.js";
 import { loadStyle } from "./style.js";
-import { WORDS } from "./words.js";
+import { tr } from "./tr.js";
 
 /** @import { ModelChoice, Turn } from "../types.js" */
 
-const tr = saying(WORDS);
 const HERE = "here ";
 const ONCE = "once ";
 void loadStyle("models.css");

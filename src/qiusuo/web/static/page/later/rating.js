@@ -1,10 +1,11 @@
 /** What the reader thinks of an answer: kept on this server for who runs it. */
 import { call, sessionPath } from "../api.js";
+import { messageOf } from "../failures.js";
 import { html } from "../html.js";
 import { IconButton } from "../parts/icons.js";
 import { change, getState, say, toast } from "../store.js";
 import { useEffect, useRef, useState } from "../vendor.js";
-import { failure, tr } from "./say.js";
+import { tr } from "./tr.js";
 import { loadStyle } from "./style.js";
 
 /** @import { Turn } from "../types.js" */
@@ -35,7 +36,7 @@ export function Rating({ turn }) {
     try {
       await call("POST", sessionPath(session, `/turns/${encodeURIComponent(turn.id)}/feedback`), given ?? { verdict: null });
     } catch (error) {
-      toast(failure(error), "error");
+      toast(messageOf(error), "error");
       return false;
     }
     change({ turns: getState().turns.map((one) => (one.id === turn.id ? { ...one, feedback: given } : one)) });

@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { focusQuestion } from "../sessions.js";
 import { send } from "../turns.js";
 import { useEffect } from "../vendor.js";
-import { tr } from "./say.js";
+import { tr } from "./tr.js";
 import { loadStyle } from "./style.js";
 
 /** @param {{questions: string[]}} props */

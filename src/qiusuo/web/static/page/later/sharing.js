@@ -1,10 +1,11 @@
 /** Public links: made, listed, ended. */
 import { call, sessionPath } from "../api.js";
+import { messageOf } from "../failures.js";
 import { html } from "../html.js";
 import { formatDay, listed } from "../i18n.js";
 import { getState } from "../store.js";
 import { useRef, useState } from "../vendor.js";
-import { failure, tr } from "./say.js";
+import { tr } from "./tr.js";
 
 /** @typedef {{id: string, session: string, title: string, createdAt: string, endsAt: string | null}} Share */
 
@@ -31,7 +32,7 @@ export function PublicLink({ session, turn, open, onMade }) {
       setLink(`${location.origin}${path}`);
       onMade();
     } catch (error) {
-      setFault(failure(error));
+      setFault(messageOf(error));
     }
   };
   const take = async () => {
@@ -78,7 +79,7 @@ export function SharedLinks({ shares, onChange, close, tell }) {
       tell(tr("ended"));
       onChange();
     } catch (error) {
-      tell(failure(error));
+      tell(messageOf(error));
     }
   };
   return html`

@@ -1,7 +1,7 @@
 /** Slash commands in the composer: what they do, and what may stand for the word that is being written. */
 import { isComposing } from "../browser.js";
 import { html } from "../html.js";
-import { getLanguage, saying, t } from "../i18n.js";
+import { inWords, t } from "../i18n.js";
 import { changeSettings, newChat } from "../sessions.js";
 import { change, getState, say, toast } from "../store.js";
 import { send } from "../turns.js";
@@ -10,12 +10,11 @@ import { COMMANDS } from "./commands.js";
 import { narrow, sitesIn } from "./focus.js";
 import { chooseModel } from "./models.js";
 import { loadStyle } from "./style.js";
-import { WORDS } from "./words.js";
+import { tr } from "./tr.js";
 
 /** @import { Mode, Settings } from "../types.js" */
 /** @typedef {{word: string, about: string, ready: boolean}} Option `ready`: with it the command is whole */
 
-const tr = saying(WORDS);
 const FIRST = "first";
 const LIST = "slash-list";
 /** So many fit without scrolling; who writes on sees the others. */
@@ -43,14 +42,14 @@ export function optionsFor(text) {
   if (!spaced) {
     return COMMANDS.filter((command) => command.name.startsWith(name)).map((command) => ({
       word: `/${command.name}${command.argument ? " " : ""}`,
-      about: command.help[getLanguage()],
+      about: inWords(command.help),
       ready: !command.argument,
     }));
   }
   const command = COMMANDS.find((one) => one.name === name);
   const choices =
     name === "focus"
-      ? (getState().config?.focuses ?? []).map((focus) => [focus.name, focus.label[getLanguage()]])
+      ? (getState().config?.focuses ?? []).map((focus) => [focus.name, inWords(focus.label)])
       : name === "model"
         ? models().filter((model) => model.kind !== "unusable").map((model) => [shownName(model.name), model.label])
         : (command?.choices ?? []).map((choice) => [choice, ""]);

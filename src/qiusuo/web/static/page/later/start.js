@@ -7,12 +7,12 @@ import { IconButton } from "../parts/icons.js";
 import { docLink } from "../parts/notice.js";
 import { hasNoModel, isSerious } from "../parts/welcome.js";
 import { ROOT, announce } from "../browser.js";
+import { messageOf } from "../failures.js";
 import { placeOf, withoutShell } from "../places.js";
 import { focusQuestion, keepSettings, loadStatus } from "../sessions.js";
 import { change, putAway, toast } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
 import { KeyBox } from "./keybox.js";
-import { reasonOf } from "./reasons.js";
 import { loadStyle } from "./style.js";
 import { tr } from "./tr.js";
 
@@ -152,7 +152,7 @@ function Offer({ server, onUse }) {
   const take = async () => {
     setBusy(true);
     setWrong("");
-    await onUse({ ...set, model: `${provider}:${model}` }, model, unset).catch((error) => setWrong(reasonOf(error)));
+    await onUse({ ...set, model: `${provider}:${model}` }, model, unset).catch((error) => setWrong(messageOf(error)));
     setBusy(false);
   };
   return html`
@@ -183,7 +183,7 @@ function Idle({ data, onUse }) {
   const idle = data.engines.filter((engine) => engine.state === "idle" && !engine.takes_part).slice(0, MOST_OFFERED);
   /** @param {EngineEntry} engine */
   const turnOn = ({ name, label }) =>
-    onUse({ provider_priority: [...(data.order.value ?? []), name] }, label).catch((error) => setWrong(reasonOf(error)));
+    onUse({ provider_priority: [...(data.order.value ?? []), name] }, label).catch((error) => setWrong(messageOf(error)));
   if (!idle.length) return null;
   return html`
     <div class="offer">

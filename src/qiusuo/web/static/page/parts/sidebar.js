@@ -1,12 +1,13 @@
 /** The left side: settings first, then a new chat and the history. On phones it is a drawer, and the settings stay above. */
 import { ROOT } from "../browser.js";
 import { html } from "../html.js";
-import { getLanguage, getTheme, setLanguage, setTheme, t } from "../i18n.js";
+import { getLanguage, getTheme, setTheme, t } from "../i18n.js";
 import { newChat } from "../sessions.js";
 import { change, useStore } from "../store.js";
 import { useLayoutEffect, useRef } from "../vendor.js";
 import { History } from "./history.js";
 import { Icon, IconButton } from "./icons.js";
+import { LanguageChoice } from "./language.js";
 import { MoreSettings, SettingsPanel } from "./settings.js";
 
 /** @param {{phone: boolean, open: boolean}} props */
@@ -55,14 +56,11 @@ const THEMES = /** @type {const} */ ({
 
 function Preferences() {
   const theme = THEMES[getTheme()];
-  const other = getLanguage() === "zh" ? "en" : "zh";
   const operator = useStore((state) => state.config?.operator ?? false);
   return html`
     <footer class="preferences">
       <${IconButton} icon=${theme.icon} label=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)} />
-      <button type="button" class="quiet" lang=${other === "zh" ? "zh-CN" : "en"} onClick=${() => setLanguage(other)}>
-        ${t("language", {}, other)}
-      </button>
+      <${LanguageChoice} />
       <span></span>
       ${operator && html`<a class="quiet" href=${`${ROOT}/settings`}><${Icon} name="gear" />${t("serverSettings")}</a>`}
       <a class="quiet" href=${`${ROOT}/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>

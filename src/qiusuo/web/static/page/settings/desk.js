@@ -1,6 +1,7 @@
 /** What lies on the desk: the settings as the server has them, and beside them what was typed and is not saved. */
 import { ApiError, call, refusedWith } from "../api.js";
 import { announce } from "../browser.js";
+import { messageOf } from "../failures.js";
 import { say, toast } from "../store.js";
 import { labelOf, parted, withLabels } from "./labels.js";
 import { tr } from "./tr.js";
@@ -74,17 +75,13 @@ export async function load() {
     put({ data: await call("GET", "/api/settings"), refused: null, failed: "" });
   } catch (error) {
     if (refusedWith(error, 403)) put({ refused: /** @type {ApiError} */ (error), data: null });
-    else if (!refusedWith(error, 401)) put({ failed: messageOf(error) });
+    else if (!refusedWith(error, 401)) put({ failed: reasonOf(error) });
   }
 }
 
-/** @param {unknown} error @returns {string} */
-export function messageOf(error) {
-  if (error instanceof ApiError) {
-    if (error.status === 0) return tr("unreachable");
-    return withLabels(error.fields, desk.data) || [error.message, error.fix].filter(Boolean).join(" ");
-  }
-  return error instanceof Error ? error.message : String(error);
+/** @param {unknown} error @returns {string} what went wrong, each setting by its label */
+export function reasonOf(error) {
+  return (error instanceof ApiError && withLabels(error.fields, desk.data)) || messageOf(error);
 }
 
 /**
@@ -237,9 +234,9 @@ async function notSaved(part, before, names, error) {
     const fields = error instanceof ApiError ? error.fields : {};
     const errors = Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, one.message]));
     const elsewhere = Object.keys(errors).some((name) => !names.includes(name)) || !Object.keys(errors).length;
-    const fault = elsewhere ? [tr("notSaved"), messageOf(error)].join(tr("colon")) : "";
+    const fault = elsewhere ? [tr("notSaved"), reasonOf(error)].join(tr("colon")) : "";
     put({ errors: { ...desk.errors, ...errors }, faults: { ...desk.faults, [part]: fault } });
-    say(withLabels(fields, desk.data) || messageOf(error));
+    say(withLabels(fields, desk.data) || reasonOf(error));
     return;
   }
   await load();

@@ -3,7 +3,7 @@ import { call } from "../api.js";
 import { announce } from "../browser.js";
 import { say } from "../store.js";
 import { useEffect, useState } from "../vendor.js";
-import { load, messageOf, onDesk } from "./desk.js";
+import { load, onDesk, reasonOf } from "./desk.js";
 import { tr } from "./tr.js";
 
 /** @import { Found } from "./types.js" */
@@ -38,7 +38,7 @@ async function examine(ask, busy, quiet = false) {
     seen({ found: order, busy: "", old: wanted });
     if (!quiet) say(tr("doctorDone", { count: order.filter((one) => GRAVE.has(one.level)).length }));
   } catch (error) {
-    seen({ busy: "", failed: messageOf(error) });
+    seen({ busy: "", failed: reasonOf(error) });
   }
   if (wanted) await lookAgain(true);
 }

@@ -2,7 +2,7 @@
 import { call } from "../api.js";
 import { html } from "../html.js";
 import { useEffect, useRef, useState } from "../vendor.js";
-import { REMOVED, edit, editSecret, getDesk, isChanged, messageOf, put, savedValue, secretOf, valueOf } from "./desk.js";
+import { REMOVED, edit, editSecret, getDesk, isChanged, put, reasonOf, savedValue, secretOf, valueOf } from "./desk.js";
 import { ChoiceRow, Row, SecretRow, TextRow, idOf, isFixed, whereOf } from "./fields.js";
 import { SavedSheet } from "./sheet.js";
 import { tr } from "./tr.js";
@@ -94,7 +94,7 @@ function ModelFields({ data, name }) {
       const said = good ? tr("listed", { count: found.models.length }) : [found.message, found.fix].join(" ");
       setListed({ models: found.models, said });
     } catch (error) {
-      setListed({ models: [], said: messageOf(error) });
+      setListed({ models: [], said: reasonOf(error) });
     }
   };
   /** @param {string} value */

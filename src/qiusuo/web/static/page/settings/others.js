@@ -1,7 +1,7 @@
 /** The small parts: SearXNG, language and look, privacy, people. */
 import { ROOT } from "../browser.js";
 import { html } from "../html.js";
-import { getLanguage, getTheme, setLanguage, setTheme } from "../i18n.js";
+import { getLanguage, getTheme, languages, setLanguage, setTheme } from "../i18n.js";
 import { edit, valueOf } from "./desk.js";
 import { FindingsOf } from "./doctor.js";
 import { Row, TextRow, Toggle, idOf, isFixed, whereOf } from "./fields.js";
@@ -38,11 +38,8 @@ export function LookSheet() {
         name="language"
         legend=${tr("language")}
         value=${getLanguage()}
-        options=${[
-          ["zh", "中文"],
-          ["en", "English"],
-        ]}
-        onChange=${(/** @type {Language} */ value) => setLanguage(value)}
+        options=${languages().map(([name, , words]) => [name, words])}
+        onChange=${(/** @type {Language} */ value) => void setLanguage(value).catch(() => {})}
       />
       <${Choices}
         name="theme"

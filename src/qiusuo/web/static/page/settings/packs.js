@@ -3,7 +3,7 @@ import { call, refusedWith } from "../api.js";
 import { html } from "../html.js";
 import { getLanguage } from "../i18n.js";
 import { useEffect, useState } from "../vendor.js";
-import { messageOf, put } from "./desk.js";
+import { put, reasonOf } from "./desk.js";
 import { Sheet } from "./sheet.js";
 import { tr } from "./tr.js";
 
@@ -28,7 +28,7 @@ export function PacksSheet() {
         if (found.packs.some(isWorking)) timer = window.setTimeout(() => setLooks((count) => count + 1), PROGRESS_MS);
       })
       .catch((error) => {
-        if (!gone && !refusedWith(error, 404)) setFailed(messageOf(error));
+        if (!gone && !refusedWith(error, 404)) setFailed(reasonOf(error));
       });
     return () => {
       gone = true;
@@ -38,7 +38,7 @@ export function PacksSheet() {
   /** @param {"POST" | "DELETE"} method @param {string} name */
   const ask = async (method, name) => {
     setFailed("");
-    await call(method, `/api/legal/packs/${encodeURIComponent(name)}`, {}).catch((error) => setFailed(messageOf(error)));
+    await call(method, `/api/legal/packs/${encodeURIComponent(name)}`, {}).catch((error) => setFailed(reasonOf(error)));
     setLooks((count) => count + 1);
   };
   if (!packs.length && !failed) return null;

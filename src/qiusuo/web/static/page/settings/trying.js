@@ -3,7 +3,7 @@ import { call } from "../api.js";
 import { html } from "../html.js";
 import { Command } from "../parts/copy.js";
 import { useEffect, useState } from "../vendor.js";
-import { messageOf } from "./desk.js";
+import { reasonOf } from "./desk.js";
 import { tr } from "./tr.js";
 
 /** @import { Tried } from "./types.js" */
@@ -37,7 +37,7 @@ export function TryButton({ what, ask, onAccepted, disabled = false, after = 0 }
       setTried(found);
       if (found.outcome === "accepted") onAccepted?.();
     } catch (error) {
-      setTried({ outcome: "failed", message: messageOf(error), fix: "", commands: [] });
+      setTried({ outcome: "failed", message: reasonOf(error), fix: "", commands: [] });
     }
     setBusy(false);
   };

@@ -1,0 +1,1 @@
+"""``qiusuo serve``: one process that answers, or several under a supervisor."""

@@ -1,0 +1,1 @@
+"""Ways in besides tokens: people whom a trusted proxy names, or who have signed in by OpenID Connect."""

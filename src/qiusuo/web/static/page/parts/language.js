@@ -1,0 +1,18 @@
+/** The choice of the page's language; each one is called by its own name. */
+import { html } from "../html.js";
+import { getLanguage, languages, setLanguage, t } from "../i18n.js";
+
+/** @import { Language } from "../types.js" */
+
+export function LanguageChoice() {
+  /** @param {{currentTarget: HTMLSelectElement}} event */
+  const choose = ({ currentTarget }) =>
+    setLanguage(/** @type {Language} */ (currentTarget.value)).catch(() => {
+      currentTarget.value = getLanguage();
+    });
+  return html`
+    <select class="language" aria-label=${t("languages")} value=${getLanguage()} onChange=${choose}>
+      ${languages().map(([name, tag, words]) => html`<option key=${name} value=${name} lang=${tag}>${words}</option>`)}
+    </select>
+  `;
+}

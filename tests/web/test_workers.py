@@ -1,0 +1,210 @@
+"""``qiusuo serve --workers``: processes that answer as one server does."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from qiusuo.cli.exits import Exit
+from qiusuo.config import Settings
+from qiusuo.doctor import examine
+from qiusuo.errors import ConfigurationError
+from qiusuo.testing import ProviderServer
+from qiusuo.testing.providers.searxng import Searxng
+from tests.support.processes import on_linux
+from tests.support.redis_process import with_redis
+from tests.support.scripted_model import Gate, Reply, ScriptedModel
+from tests.support.workers import Workers, until, workers
+
+pytestmark = [pytest.mark.programs, on_linux, with_redis[0]]
+
+LIMIT = 5
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workers")
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel(otherwise=Reply.text("Tea is hot.")) as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def pair(folder: Path, model: ScriptedModel) -> Iterator[Workers]:
+    """Two workers for all tests of this file: starting them takes longer than most of what is tried."""
+    environment = {
+        "QIUSUO_MODEL": "openai:scripted",
+        "QIUSUO_MODEL_BASE_URL": model.base_url,
+        "QIUSUO_MODEL_API_KEY": model.key,
+        "QIUSUO_MODEL_SEARCH": "off",
+        "SEARCH_RATE_LIMIT": str(LIMIT),
+    }
+    with ProviderServer(Searxng()) as upstream, workers(folder, SEARXNG_URL=upstream.url, **environment) as pair:
+        pair.wait_for()
+        yield pair
+
+
+class TestTogether:
+    def test_they_share_results_limits_and_counts(self, pair: Workers) -> None:
+        one, other = pair.wait_for()
+        before = pair.metric(one, "qiusuo_searches_total")
+        me = "127.0.0.9"
+        assert not pair.search(one, "tea", me)[1]["cached"]
+        assert pair.search(other, "tea", me)[1]["cached"]
+        for number in range(LIMIT - 1):
+            assert pair.search(one, f"tea{number}", me)[0] == 200
+        assert pair.search(other, "coffee", me)[0] == 429
+        counted = [pair.metric(pid, "qiusuo_searches_total") - before for pid in (one, other)]
+        assert counted == [LIMIT + 2, LIMIT + 2]
+
+    def test_what_is_saved_in_one_is_obeyed_by_the_other(self, pair: Workers) -> None:
+        one, other = pair.wait_for()
+        with pair.to(one) as connection:
+            body = json.dumps({"set": {"max_results": 3}})
+            connection.request("PATCH", "/api/settings", body, {"Content-Type": "application/json"})
+            assert connection.getresponse().status == 200
+        until(lambda: len(pair.search(other, "tea")[1]["results"]) == 3, 10)
+
+    def test_forty_conversations_at_once(self, pair: Workers) -> None:
+        pair.wait_for()
+
+        def talk(number: int) -> tuple[str, str]:
+            session = pair.new(search="off")
+            events = pair.ask(session, f"question {number}")
+            return session, json.dumps(events)
+
+        with ThreadPoolExecutor(40) as pool:
+            told = dict(pool.map(talk, range(40)))
+        assert len(told) == 40
+        assert "locked" not in "".join(told.values()) + pair.said
+        for number, session in enumerate(told):
+            [turn] = pair.show(session)["turns"]
+            assert turn["question"] == f"question {number}"
+            assert "Tea is hot." in turn["answer"]
+
+
+class TestLife:
+    def test_a_worker_that_is_killed_is_replaced(self, pair: Workers) -> None:
+        one, other = pair.wait_for()
+        counted = pair.metric(other, "qiusuo_http_requests_total")
+        os.kill(one, signal.SIGKILL)
+        until(lambda: one not in pair.pids)
+        assert pair.client.get("/livez").status_code == 200
+        assert len(pair.wait_for() - {one, other}) == 1
+        assert pair.metric(other, "qiusuo_http_requests_total") > counted
+        assert pair.said.count(f"worker {one} has ended") == 1
+
+    def test_the_store_that_they_share_is_replaced(self, pair: Workers) -> None:
+        store = pair.store
+        assert store is not None
+        os.kill(store, signal.SIGKILL)
+        until(lambda: pair.store not in {None, store})
+
+    def test_new_workers_take_over_and_the_old_finish_their_answers(self, pair: Workers, model: ScriptedModel) -> None:
+        old = pair.wait_for()
+        gate = Gate()
+        model.add(Reply.text("Slow", gate, " tea."))
+        session = pair.new(search="off")
+        with pair.asking(session, "How?") as events:
+            heard = [next(events) for _ in range(2)]
+            pair.process.send_signal(signal.SIGHUP)
+            until(lambda: len(pair.pids - old) == 2 and len(pair.pids & old) == 1)
+            # Longer than a server that stops would wait.
+            time.sleep(4)
+            assert len(pair.pids & old) == 1
+            gate.open()
+            heard += list(events)
+        assert "Slow tea." in json.dumps(heard[-1]) or "Slow tea." in pair.show(session)["turns"][0]["answer"]
+        until(lambda: not pair.pids & old)
+        assert pair.client.get("/livez").status_code == 200
+
+    def test_broken_settings_are_told_and_change_nothing(self, pair: Workers, folder: Path) -> None:
+        old = pair.wait_for()
+        file = folder / "config" / "qiusuo" / "config.toml"
+        before = file.read_text() if file.exists() else ""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        said = len(pair.said)
+        try:
+            file.write_text('port = "no port"\n')
+            pair.process.send_signal(signal.SIGHUP)
+            until(lambda: "port" in pair.said[said:])
+            assert pair.pids == old
+            assert pair.client.get("/livez").status_code == 200
+        finally:
+            file.write_text(before)
+
+    def test_they_stop_together(self, pair: Workers) -> None:
+        """The last one of this server's tests."""
+        pair.wait_for()
+        store = pair.store
+        pair.process.send_signal(signal.SIGTERM)
+        assert pair.process.wait(30) == -signal.SIGTERM
+        assert pair.said.count("listens on") == 1
+        assert "with 2 workers" in pair.said
+        assert not Path(f"/proc/{store}").exists()
+        assert not [path for path in pair.log.parent.iterdir() if path.name.startswith("qiusuo-")]
+        assert "Traceback" not in pair.said
+
+
+class TestStart:
+    def test_what_no_worker_can_use_is_told_once(self) -> None:
+        command = [sys.executable, "-m", "qiusuo", "serve", "--port", "0", "--workers", "3"]
+        environment = {**os.environ, "QIUSUO_LANG": "en", "QIUSUO_REDIS_URL": "nonsense://x"}
+        ended = subprocess.run(  # noqa: S603 - ours
+            command, env=environment, capture_output=True, text=True, check=False, timeout=100
+        )
+        assert ended.returncode == Exit.NOT_CONFIGURED
+        assert ended.stderr.count("QIUSUO_REDIS_URL is not usable") == 1
+        assert "listens on" not in ended.stderr
+
+    def test_without_a_store_it_says_what_is_not_shared(self, tmp_path: Path) -> None:
+        empty = tmp_path / "bin"
+        empty.mkdir()
+        with workers(tmp_path / "own", PATH=str(empty), SEARXNG_URL="http://127.0.0.1:9") as pair:
+            until(lambda: "Each of the 2 workers has a cache" in pair.said)
+            assert pair.store is None
+            pair.wait_for()
+            assert pair.said.count("Each of the 2 workers") == 1
+            # A supervisor that is killed takes its workers with it.
+            pids = pair.pids
+            pair.process.kill()
+            until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+    async def test_the_doctor_says_it_too(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        settings = Settings.load(workers=4, searxng_url="http://127.0.0.1:9")
+        assert not [one for one in await examine(settings, quick=True) if one.code.startswith("workers")]
+        monkeypatch.setenv("PATH", str(tmp_path))
+        [finding] = [one for one in await examine(settings, quick=True) if one.code.startswith("workers")]
+        assert (finding.code, finding.values) == ("workers.not_shared", {"count": 4})
+
+    @pytest.mark.parametrize("value", ["0", "65", "-1", "many", "1.5", True])
+    def test_numbers_that_make_no_sense(self, value: object) -> None:
+        with pytest.raises(ConfigurationError, match="from 1 to 64, or auto"):
+            Settings.load(workers=value)
+
+    def test_as_many_as_there_are_cores(self) -> None:
+        assert Settings.load(workers="auto").worker_count == len(os.sched_getaffinity(0))
+
+
+def test_a_single_process_reads_its_settings_on_sighup(tmp_path: Path) -> None:
+    file = tmp_path / "config" / "qiusuo" / "config.toml"
+    with workers(tmp_path, (), SEARXNG_URL="http://127.0.0.1:9") as server:
+        until(lambda: server.client.get("/livez").status_code == 200)
+        file.parent.mkdir(parents=True)
+        file.write_text("port = 'broken'\n")
+        for times in (1, 2):  # each time that somebody asks
+            server.process.send_signal(signal.SIGHUP)
+            until(lambda times=times: server.said.count("the changed configuration is not used") >= times)
+        assert server.process.poll() is None
