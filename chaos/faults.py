@@ -74,8 +74,8 @@ async def _freeze_redis(world: World) -> None:
     world.redis.send(signal.SIGCONT)
 
 
-async def _nothing(world: World) -> None:  # noqa: ARG001 - the model breaks off by itself
-    await asyncio.sleep(0)
+async def _wait(world: World) -> None:  # noqa: ARG001 - the model breaks off by itself
+    await asyncio.sleep(10)
 
 
 async def _fill_disk(world: World) -> None:
@@ -127,7 +127,7 @@ FAULTS: Final = {
         Fault("postgres", "PostgreSQL stops for 10 s", _stop_postgres),
         Fault("redis", "Redis is killed, and started again after 5 s", _kill_redis),
         Fault("redis-frozen", "Redis hangs for 20 s (SIGSTOP)", _freeze_redis),
-        Fault("model", "the model resets every third answer in the middle", _nothing, breaking=1 / 3),
+        Fault("model", "the model resets every third answer in the middle", _wait, breaking=1 / 3),
         Fault(
             "disk",
             "no room on SQLite's disk for 10 s (one server)",

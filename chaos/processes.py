@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
+import random
 import shutil
 import signal
 import socket
@@ -14,8 +15,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-_PR_SET_PDEATHSIG = 1
+PORTS: Final = (18_000, 32_000)
+_PR_SET_PDEATHSIG: Final = 1
 
 
 class NotThere(Exception):
@@ -39,10 +42,13 @@ def program(name: str, package: str) -> str:
 
 
 def free_port() -> int:
-    """Return a port on which nobody listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port that nobody uses, and that the system gives to no connection: it is taken again after a kill."""
+    for _ in range(1000):
+        port = random.randrange(*PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise DidNotStart("no port is free")
 
 
 def listens(port: int) -> bool:
@@ -140,8 +146,12 @@ class Program:
         """Kill it with all that it has started."""
         if self._process is None:
             return
+        started = family(self._process.pid)
         self.send(signal.SIGCONT, everyone=True)
         self.send(signal.SIGKILL, everyone=True)
+        for pid in started[1:]:  # one that has made a group of its own
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(10)
 

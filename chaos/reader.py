@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,8 +14,6 @@ FIRST_WAIT: Final = 0.3  # these as in turns.js
 LONGEST_WAIT: Final = 5.0
 POLL: Final = 1.0
 NOT_SAVED: Final = "not_saved"
-
-Open = Callable[[], Awaitable[None]]
 
 
 @dataclass
@@ -105,8 +102,7 @@ class Reader:
                 ) as events:
                     async for some in events:
                         wait = FIRST_WAIT
-                        self._take(some)
-                        if self.done is not None:
+                        if self._take(some):
                             break
             except Refused as error:
                 self.trouble.append(str(error))
@@ -140,7 +136,8 @@ class Reader:
     async def _call(self, method: str, path: str, body: Any = None) -> Any:
         return await self.front.call(method, path, body, token=self.token, source=self.source)
 
-    def _take(self, events: Events) -> None:
+    def _take(self, events: Events) -> bool:
+        """Take in what has come; tell whether that was the end."""
         self._seen()
         for number, data in events:
             if 0 <= number <= self._last:
@@ -159,6 +156,7 @@ class Reader:
                     self.notices.append(data["code"])
                 case "done":
                     self.done = data
+        return self.done is not None
 
     def _seen(self) -> None:
         """Something came: until then, since the fault, the reader has looked at a page that stood still."""

@@ -105,7 +105,7 @@ def _is_kept(reader: Reader, kept: dict[str, Any]) -> bool:
     if reader.done is None:
         return True
     same = kept["answer"].strip() == reader.done["answer"].strip() == reader.streamed.strip()
-    return same and kept["state"] == reader.done["state"]
+    return bool(same and kept["state"] == reader.done["state"])
 
 
 def _state(done: dict[str, Any] | None) -> str:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -119,7 +120,8 @@ class Server:
     def worker_pids(self) -> list[int]:
         """The processes that answer requests."""
         above, *below = self.pids
-        serving = [pid for pid in below if b"resource_tracker" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        # Beside them there may be a store that they share, or what reads a file.
+        serving = [pid for pid in below if b"serving.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
         return serving or [above]
 
 
@@ -217,9 +219,11 @@ class World:
             raise DidNotStart(f"nginx: {nginx.last_words()}") from None
         self.front = Front(port)
 
-    def _add(self, command: list[str], **options: object) -> Program:
+    def _add(
+        self, command: list[str], *, env: Mapping[str, str] | None = None, user: tuple[int, int] | None = None
+    ) -> Program:
         log = self.folder / f"{Path(command[0]).name}-{len(self.programs)}.log"
-        added = Program(command, log, **options)  # type: ignore[arg-type] - env and user as Program has them
+        added = Program(command, log, env=env, user=user)
         self.programs.append(added)
         added.start()
         return added

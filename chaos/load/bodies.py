@@ -21,7 +21,7 @@ PATHS = ("/api/search", "/v1/chat/completions", "/api/chat/import", "/api/chat/s
 
 async def measure(scale: float) -> Report:
     """Send bodies of 50 MB, with and without a length, to several endpoints at once."""
-    senders = scaled(SENDERS, scale, 4)
+    senders = scaled(SENDERS, scale, 2 * len(PATHS))
     report = Report(
         f"Bodies of {MEGABYTES} MB",
         f"{senders} at once, to {', '.join(f'`{path}`' for path in PATHS)}; half of them say their length, half send "

@@ -14,6 +14,8 @@ from chaos.world import World
 
 SEARCH_GOAL: Final = 0.2
 
+Job = Callable[[], Awaitable[object]]
+
 
 def scaled(number: int, scale: float, least: int = 1) -> int:
     """Return a number for a run of this scale."""
@@ -90,7 +92,7 @@ async def cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def spread(jobs: Sequence[Callable[[], Awaitable[object]]], at_once: int) -> None:
+async def spread(jobs: Sequence[Job], at_once: int) -> None:
     """Do all jobs, so many at once."""
     waiting = iter(jobs)
 

@@ -6,7 +6,7 @@ import random
 from functools import partial
 
 from bench.table import Report
-from chaos.load.common import ms, p95, say, scaled, search, source, spread
+from chaos.load.common import Job, ms, p95, say, scaled, search, source, spread
 from chaos.processes import memory
 from chaos.reader import Reader, Strike
 from chaos.run import warm
@@ -55,8 +55,8 @@ async def measure(scale: float) -> Report:
             else:  # kept for a day, not for ever: people delete, too
                 await world.front.call("DELETE", reader.path, token=token)
 
-        def jobs(part: float, first: int) -> list[partial[object]]:
-            found: list[partial[object]] = []
+        def jobs(part: float, first: int) -> list[Job]:
+            found: list[Job] = []
             for number in range(scaled(searches, part)):
                 fresh = chance.random() < FRESH
                 query = f"fresh {first} {number}" if fresh else f"again {int(chance.paretovariate(1)) % 300}"
