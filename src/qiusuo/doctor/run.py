@@ -17,6 +17,7 @@ from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng import check_searxng
+from qiusuo.doctor.sign_in import check_sign_in
 from qiusuo.doctor.system import check_chrome, check_clock, check_plugins, check_redis, check_settings
 from qiusuo.service import SearchService
 from qiusuo.words import Fact
@@ -38,6 +39,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "model": check_model,
     "redis": check_redis,
     "database": check_database,
+    "signin": check_sign_in,
     "chrome": check_chrome,
     "clock": check_clock,
 }

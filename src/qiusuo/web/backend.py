@@ -25,6 +25,7 @@ from qiusuo.web.metrics import Metrics
 from qiusuo.web.outcomes import LastAttempts
 from qiusuo.web.route import user_of
 from qiusuo.web.settings.live import LiveSettings
+from qiusuo.web.signin.shown import person_shown
 from qiusuo.words import Fact
 
 
@@ -63,6 +64,12 @@ class Backend:
     def is_run_by(self, scope: Scope) -> bool:
         """Tell whether a request comes from who runs the server."""
         return runs_the_server(scope, self.tokens, self.settings)
+
+    def not_operator(self, scope: Scope, *, otherwise: str, from_here: str) -> Fact:
+        """Return what is told to who does not run the server: ``otherwise`` with a token, ``from_here`` without any."""
+        if person_shown(scope) is not None:
+            return Fact("signin.not_operator")
+        return Fact(otherwise if self.recognises_people else from_here)
 
     def check_open(self) -> None:
         """Refuse what takes long once the server has been told to stop.
