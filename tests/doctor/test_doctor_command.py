@@ -112,7 +112,7 @@ class TestWords:
         silent = {
             "searxng.ok", "searxng.ready", "searxng.none", "searxng.some_silent", "searxng.old", "search.ok",
             "provider.ok", "provider.usage", "provider.not_probed", "provider.keyless", "redis.ok", "chrome.ok",
-            "legal.ok", "legal.none", "database.ok", "model.ok", "model.none", "model.not_asked",
+            "legal.ok", "legal.none", "database.ok", "signin.ok", "model.ok", "model.none", "model.not_asked",
             "model.others",
             "model.room_assumed",
             # Clauses of other findings.

@@ -45,7 +45,7 @@ class TestComingIn:
     ) -> None:
         refused = browser.who()
         assert (refused.status_code, refused.json()["code"]) == (401, "signin.wanted")
-        assert browser.get("/api/signin").json() == {"signIn": True, "over": False}
+        assert browser.get("/api/signin").json() == {"signIn": True, "over": False, "tokens": True}
         to = browser.begin("/#/c/abc")
         asked = dict(to.params)
         assert str(to).startswith(f"{issuer.url}/protocol/openid-connect/auth?")
@@ -290,7 +290,7 @@ class TestWhoMayComeIn:
         ],
     )
     def test_groups_and_domains(
-        self, issuer: IssuerDouble, settings: dict[str, str], person: str, code: str | None
+        self, issuer: IssuerDouble, settings: dict[str, Any], person: str, code: str | None
     ) -> None:
         with serving(issuer, **settings) as server, Browser(server) as browser:
             answer = browser.sign_in(person)
@@ -320,7 +320,7 @@ class TestWhoMayComeIn:
             ({"realm_access": {"name": "deep"}}, {"oidc_name_claim": "realm_access.name"}, "deep"),
         ],
     )  # fmt: skip
-    def test_names(self, claims: dict[str, Any], settings: dict[str, str], name: str) -> None:
+    def test_names(self, claims: dict[str, Any], settings: dict[str, Any], name: str) -> None:
         with IssuerDouble({"ann": claims}) as issuer, serving(issuer, **settings) as server, Browser(server) as browser:
             browser.sign_in()
             assert browser.who().json()["person"]["name"] == name

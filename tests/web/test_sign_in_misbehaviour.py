@@ -90,7 +90,7 @@ def test_a_clock_that_is_a_little_off(server: WebServer, issuer: IssuerDouble) -
 
 
 def _unsigned(_issuer: IssuerDouble, claims: dict[str, Any]) -> str:
-    return jwt.encode(claims, None, algorithm="none")
+    return jwt.encode(claims, "", algorithm="none")
 
 
 def _by_the_public_key(issuer: IssuerDouble, claims: dict[str, Any]) -> str:

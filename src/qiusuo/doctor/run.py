@@ -17,6 +17,7 @@ from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng import check_searxng
+from qiusuo.doctor.sign_in import check_sign_in
 from qiusuo.doctor.system import check_chrome, check_clock, check_plugins, check_redis, check_settings
 from qiusuo.doctor.workers import check_workers
 from qiusuo.service import SearchService
@@ -40,6 +41,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "redis": check_redis,
     "workers": check_workers,
     "database": check_database,
+    "signin": check_sign_in,
     "chrome": check_chrome,
     "clock": check_clock,
 }

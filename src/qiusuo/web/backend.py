@@ -26,6 +26,7 @@ from qiusuo.web.metrics import Metrics
 from qiusuo.web.outcomes import LastAttempts
 from qiusuo.web.route import user_of
 from qiusuo.web.settings.live import LiveSettings
+from qiusuo.web.signin.shown import person_shown
 from qiusuo.words import Fact
 
 
@@ -70,6 +71,12 @@ class Backend:
         """Note in the audit log what the request's user has done; the code is one of the catalogue."""
         client = request.scope.get("client")
         await self.audit.note(user_of(request) or "", code, values, address=client[0] if client else "")
+
+    def not_operator(self, scope: Scope, *, otherwise: str, from_here: str) -> Fact:
+        """Return what is told to who does not run the server: ``otherwise`` with a token, ``from_here`` without any."""
+        if person_shown(scope) is not None:
+            return Fact("signin.not_operator")
+        return Fact(otherwise if self.recognises_people else from_here)
 
     def check_open(self) -> None:
         """Refuse what takes long once the server has been told to stop.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import jwt
+from jwt.exceptions import InvalidSubjectError
 
 from qiusuo.people.openid.errors import IssuerFailed
 from qiusuo.people.openid.issuer import Issuer
@@ -110,7 +111,7 @@ def _reason(error: jwt.PyJWTError) -> IssuerFailed:
             return _wrong("signin.wrong_audience")
         case jwt.InvalidIssuerError():
             return _wrong("signin.wrong_issuer")
-        case jwt.MissingRequiredClaimError() | jwt.InvalidSubjectError():
+        case jwt.MissingRequiredClaimError() | InvalidSubjectError():
             return _wrong("signin.incomplete_token", needed=", ".join(_NEEDED))
         case _:
             return _wrong("signin.unreadable_token")

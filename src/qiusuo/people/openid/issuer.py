@@ -20,7 +20,7 @@ from qiusuo.people.openid.errors import IssuerFailed
 from qiusuo.words import Fact
 
 WELL_KNOWN: Final = "/.well-known/openid-configuration"
-ISSUER_SECONDS: Final = 8.0
+ISSUER_SECONDS: Final = 6.0
 MAX_BYTES: Final = 256 * 1024
 KEPT_SECONDS: Final = 3600.0
 """So long it is believed what an issuer has said of itself; keys are asked for anew when one is missing."""
@@ -70,13 +70,15 @@ class About:
         if not isinstance(issuer, str) or issuer.rstrip("/") != named.rstrip("/"):
             raise IssuerFailed(Fact("signin.other_issuer", issuer=named, said=str(issuer)[:200]))
         methods = said.get("token_endpoint_auth_methods_supported")
+        known = [each for each in methods if isinstance(each, str)] if isinstance(methods, list) else [_BASIC]
         return cls(
-            issuer,
-            *(_address(said, key, named) for key in ("authorization_endpoint", "token_endpoint", "jwks_uri")),
-            *(_address(said, key, named, needed=False) for key in ("userinfo_endpoint", "end_session_endpoint")),
-            methods=tuple(each for each in methods if isinstance(each, str))
-            if isinstance(methods, list)
-            else (_BASIC,),
+            issuer=issuer,
+            authorization=_address(said, "authorization_endpoint", named),
+            token=_address(said, "token_endpoint", named),
+            keys=_address(said, "jwks_uri", named),
+            userinfo=_address(said, "userinfo_endpoint", named, needed=False),
+            end_session=_address(said, "end_session_endpoint", named, needed=False),
+            methods=tuple(known),
         )
 
 

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.people.openid.claims import identity_of, lacks
@@ -52,11 +53,11 @@ def signin_extension(backend: Backend) -> Extension:
     """Return the sign-in, where the settings name an issuer; it uses the database that ``chat_extension`` has."""
     settings = backend.settings
     if not settings.oidc_issuer:
-        return Extension([Route("/api/signin", _no_sign_in, methods=["GET"])])
+        return Extension(())
     conversations = backend.parts.get("conversations")
     database = getattr(getattr(conversations, "store", None), "database", None)
     if database is None or find_spec("jwt") is None or find_spec("cryptography") is None:
-        raise ConfigurationError(Fact("signin.not_installed"), commands=("pip install 'qiusuo[signin]'",))
+        raise ConfigurationError(Fact("signin.not_installed"), commands=(install_command("qiusuo[signin]"),))
     kept = SignIns(database, hours=settings.sign_in_hours, idle_hours=settings.sign_in_idle_hours)
     signed_in = SignedIn(settings, kept, settings.oidc_issuer)
     backend.parts["signed_in"] = signed_in
@@ -145,7 +146,7 @@ class SignInRoutes:
     async def tell(self, request: Request) -> Response:
         """Tell the page that people sign in here, and whether this browser's time is over."""
         over = self.signed_in.cookies.session(request.scope) and not await self.signed_in.person(request.scope)
-        return json_answer({"signIn": True, "over": bool(over)})
+        return json_answer({"signIn": True, "over": bool(over), "tokens": bool(self.backend.tokens)})
 
     async def _admit(self, request: Request, given: Mapping[str, str], begun: UnderWay) -> str:
         """Find out whom the issuer sends, and note them; return the secret of their browser.
@@ -220,10 +221,6 @@ class SignInRoutes:
         logger.warning("a sign-in failed: %s", error)
         status = HTTPStatus.FORBIDDEN if isinstance(error, NotAdmitted) else status_of(error)
         return failure_page(request, error, status, back)
-
-
-async def _no_sign_in(_request: Request) -> Response:
-    return json_answer({"signIn": False, "over": False})
 
 
 async def _leaving(request: Request) -> Leaving:

@@ -164,6 +164,10 @@ export async function send(text, replaces, query, { research = false, goesOn = f
       gone();
       return false;
     }
+    if (refusedWith(error, 401)) {
+      change({ turns, live: null }); // it waits where it was written: the way to a sign-in leads away from this page
+      return false;
+    }
     unsent(turn, error, mine.session);
     return true;
   }

@@ -266,6 +266,7 @@
  * @property {"snippets" | "auto" | "read"} depth what answers rest on where a conversation does not say
  * @property {Partial<Record<Language, string[]>>} examples
  * @property {boolean} operator whether the reader runs the server: commands are for nobody else
+ * @property {{name: string, via: string} | null} [person] who has come in without a token
  * @property {string} program how our command is typed on the server; blank for who does not run it
  * @property {string} version
  * @property {{maxQuestion: number}} limits

@@ -5,6 +5,7 @@ import { html } from "../html.js";
 import { getLanguage, getTheme, listed, onPreferences, setTheme, t } from "../i18n.js";
 import { Icon, IconButton } from "../parts/icons.js";
 import { LanguageChoice } from "../parts/language.js";
+import { useOffer } from "../parts/token.js";
 import { useCallback, useEffect, useState } from "../vendor.js";
 import { Figures } from "./figures.js";
 import { tr } from "./telling.js";
@@ -100,6 +101,7 @@ function refused(problem) {
 /** @param {{problem: ApiError, again: () => Promise<void>}} props */
 function Problem({ problem, again }) {
   const [tried, setTried] = useState(0);
+  const { offer, SignIn } = useOffer(problem.status === 401);
   if (problem.status !== 401) {
     return html`
       <div class="problem" role="alert">
@@ -118,12 +120,14 @@ function Problem({ problem, again }) {
     await again();
   };
   return html`
-    <form class="problem" onSubmit=${enter}>
+    ${SignIn && html`<div class="problem"><${SignIn} over=${offer.over} /></div>`}
+    ${offer?.tokens &&
+    html`<form class="problem" onSubmit=${enter}>
       <p>${t("tokenAbout")}</p>
       <label>${t("token")} <input name="token" type="password" autocomplete="off" required autofocus /></label>
       <button type="submit" class="primary">${t("enter")}</button>
       <p role="alert" class="wrong">${tried ? t("tokenWrong") : ""}</p>
-    </form>
+    </form>`}
   `;
 }
 

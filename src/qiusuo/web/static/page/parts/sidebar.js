@@ -2,6 +2,7 @@
 import { ROOT } from "../browser.js";
 import { html } from "../html.js";
 import { getLanguage, getTheme, setTheme, t } from "../i18n.js";
+import { useLater } from "../load.js";
 import { newChat } from "../sessions.js";
 import { change, useStore } from "../store.js";
 import { useLayoutEffect, useRef } from "../vendor.js";
@@ -57,8 +58,11 @@ const THEMES = /** @type {const} */ ({
 function Preferences() {
   const theme = THEMES[getTheme()];
   const operator = useStore((state) => state.config?.operator ?? false);
+  const person = useStore((state) => state.config?.person ?? null);
+  const account = useLater(() => import("../later/account.js"), person !== null);
   return html`
     <footer class="preferences">
+      ${account && person && html`<${account.Account} person=${person} />`}
       <${IconButton} icon=${theme.icon} label=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)} />
       <${LanguageChoice} />
       <span></span>
