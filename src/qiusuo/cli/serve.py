@@ -23,7 +23,7 @@ from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
 from qiusuo.doctor.findings import anchor
-from qiusuo.errors import ConfigurationError
+from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.logs import log_for_machines
 from qiusuo.words import Fact, sentences
 
@@ -85,7 +85,7 @@ def listen(settings: Settings) -> socket.socket:
     # localhost is two addresses; clients that know one of them only know IPv4.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (settings.tokens or settings.allow_open) and not all(_loops_back(entry[4]) for entry in found):
-        raise ConfigurationError(Fact("cli.open_to_all", host=host))
+        _want_people(settings, host)
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         if os.name == "posix":  # on Windows the option would let two servers share a port
@@ -96,6 +96,20 @@ def listen(settings: Settings) -> socket.socket:
         listener.close()
         raise _bind_problem(error, host, port) from None
     return listener
+
+
+def _want_people(settings: Settings, host: str) -> None:
+    """Refuse to listen beyond this machine unless somebody has a token of the database."""
+    from qiusuo.cli.people import has_people  # noqa: PLC0415 - loaded when used
+
+    try:
+        found = has_people(settings)
+    except ConfigurationError:  # nor can there be any
+        found = False
+    except SearchError as error:
+        raise ConfigurationError(Fact("cli.people_unknown", host=host, reason=error.told)) from None
+    if not found:
+        raise ConfigurationError(Fact("cli.open_to_all", host=host))
 
 
 def _build_app(settings: Settings) -> QiusuoApp:

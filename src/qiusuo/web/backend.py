@@ -18,7 +18,7 @@ from qiusuo.pages import PageReader
 from qiusuo.people.audit import Audit
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
-from qiusuo.web.entrance.auth import Tokens, runs_the_server
+from qiusuo.web.entrance.auth import OPEN, Tokens, runs_the_server
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
@@ -59,7 +59,11 @@ class Backend:
 
     def is_run_by(self, scope: Scope) -> bool:
         """Tell whether a request comes from who runs the server."""
-        return runs_the_server(scope, self.tokens, self.settings)
+        return runs_the_server(scope, self.settings)
+
+    def is_open_to(self, scope: Scope) -> bool:
+        """Tell whether a request needed no token."""
+        return bool(scope.get("state", {}).get(OPEN))
 
     async def note(self, request: Request, code: str, **values: Any) -> None:
         """Note in the audit log what the request's user has done; the code is one of the catalogue."""

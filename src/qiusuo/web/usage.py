@@ -148,7 +148,7 @@ class UsageRoutes:
 
     async def _all(self, request: Request) -> dict[str, Any]:
         if not self.backend.is_run_by(request.scope):
-            code = "usage.for_operators" if self.backend.tokens else "usage.from_here_only"
+            code = "usage.from_here_only" if self.backend.is_open_to(request.scope) else "usage.for_operators"
             raise Refusal(HTTPStatus.FORBIDDEN, Fact(code))
         return await self._report(request, None)
 
