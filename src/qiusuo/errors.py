@@ -23,6 +23,8 @@
     │   │   └── RequestRejected    the provider refused this very request (400, 422)
     │   └── ApiDisabled            reachable, but its search API is switched off
     ├── UserRateLimited            this user has searched too often; wait ``retry_after`` seconds
+    │   └── BudgetUsedUp           the month's budget is used up (:mod:`qiusuo.pipeline.rules`, as NotAllowed)
+    ├── NotAllowed                 this user may not use that engine or model
     ├── PageError                  a page could not be read
     │   ├── PageRefused            the address is not one that may be fetched; nothing was sent there
     │   ├── PageUnavailable        not there, not reachable, or answers with an error

@@ -16,6 +16,7 @@ from qiusuo.models import SearchType
 from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.pipeline import Choice
 from qiusuo.pipeline.request import SearchRequest
+from qiusuo.pipeline.rules import NotAllowed
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -131,13 +132,24 @@ class Roster:
             UnknownEngine: a chosen engine does not exist.
             EngineNotConfigured: a chosen engine lacks its key or address.
             SearchDisabled: no engine can be used.
+            NotAllowed: the user may use none of those that can be.
         """
         if request.engines:
             return Choice(tuple(self.get(name) for name in request.engines))
         choice = await self.available(request.query.type)
         if not choice.engines:
             raise self.disabled()
-        return choice
+        return choice if request.allowed is None else self._allowed(choice, request.query.type, request.allowed)
+
+    def _allowed(self, choice: Choice, search_type: SearchType, names: frozenset[str]) -> Choice:
+        """Return those of a choice that somebody may ask; else others that they may, though nobody else asks these."""
+        engines = tuple(engine for engine in choice.engines if engine.name in names)
+        if not engines:
+            others = [place for name, place in self.places.items() if name in names and _serves(place, search_type)]
+            engines = tuple(place.engine for place in others if place.engine is not None)
+        if not engines:
+            raise NotAllowed(Fact("people.no_engine", allowed=sorted(names)))
+        return Choice(engines, tuple(attempt for attempt in choice.left_out if attempt.engine in names))
 
     async def available(self, search_type: SearchType = SearchType.GENERAL) -> Choice:
         """Return the engines that take part in searches of a type without being chosen for one search."""

@@ -16,6 +16,7 @@ from qiusuo.models import SearchResponse, SearchType
 from qiusuo.pipeline.observe import Asked, SearchObserver, observed
 from qiusuo.pipeline.pipeline import Choice, SearchPipeline
 from qiusuo.pipeline.request import SearchOptions, SearchRequest, build_request
+from qiusuo.pipeline.rules import Rules
 from qiusuo.retiring import Retiring
 from qiusuo.roster import Place, Roster
 from qiusuo.words import Fact, Language, said
@@ -160,6 +161,11 @@ class SearchService:
     def pipeline(self) -> SearchPipeline:
         """What searches go through; ``shared`` of it is the memory that several processes share."""
         return self._pipeline
+
+    @property
+    def rules(self) -> Rules:
+        """What is set for single users."""
+        return self._pipeline.rules
 
     async def count(self, user: str | None) -> None:
         """Count something else that costs as much as a search against a user's limit.

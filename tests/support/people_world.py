@@ -52,9 +52,10 @@ class PeopleServer:
 @contextmanager
 def people_server(file: Path, *script: Step, **settings: Any) -> Iterator[PeopleServer]:
     """Serve over a database in a file; the model answers what the script says, else the same again and again."""
+    clocks = {name: settings.pop(name) for name in ("clock", "timer") if name in settings}
     usual: dict[str, Any] = {"tokens": TOKENS, "hedge_delay": 0, **settings}
-    with ScriptedModel(*(script or (Reply.text("Tea is hot."),))) as model:
+    with ScriptedModel(*(script or [Reply.text("Tea is hot.") for _ in range(50)])) as model:
         chat = chat_extension(scripted(model), open_store(f"sqlite:///{file}"))
-        extensions = [mcp_extension, chat, openai_extension, usage_extension(), people_extension()]
+        extensions = [mcp_extension, chat, openai_extension, usage_extension(), people_extension(**clocks)]
         with WebServer.over("brave", "searxng", extensions=extensions, **usual) as server:
             yield PeopleServer(server)

@@ -118,7 +118,7 @@ class TestGuesses:
 
         async def guess(address: str) -> int:
             with pytest.raises(Refusal) as refusal:
-                await door.user("guess-0123456789", {"type": "http", "client": (address, 1)})
+                await door.person("guess-0123456789", {"type": "http", "client": (address, 1)})
             return refusal.value.http_status
 
         for _ in range(500):

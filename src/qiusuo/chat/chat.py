@@ -38,6 +38,7 @@ from qiusuo.errors import InvalidQuery, ModelError, SearchError
 from qiusuo.models import SearchType
 from qiusuo.pages import PageReader, RecentPages
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
+from qiusuo.pipeline.rules import NotAllowed
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import offered, plugin_tools
@@ -152,8 +153,29 @@ class Chat:
         return self.book.chosen(FIRST).model
 
     def chosen(self, ask: Ask) -> AtHand:
-        """Return the model for a question: the one of this message, else that of the conversation, else the first."""
-        return self.book.chosen(ask.settings.model if ask.model is None else ask.model)
+        """Return the model for a question: the one of this message, else that of the conversation, else the first.
+
+        Raises:
+            NotAllowed: its user may not use that one.
+        """
+        return self.model_for(ask.user, ask.settings.model if ask.model is None else ask.model)
+
+    def model_for(self, user: str | None, wanted: str | None = None) -> AtHand:
+        """Return the model of a name for a user; without a name the first of those that the user may use.
+
+        Raises:
+            NotAllowed: the user may not use it.
+        """
+        allowed = self.service.rules.terms(user).models
+        if wanted not in self.book.names:  # none, or one that is gone since it was chosen
+            wanted = FIRST
+        if allowed is None or wanted in allowed:
+            return self.book.chosen(wanted)
+        first = next((name for name in self.book.names if name in allowed), None)
+        if wanted or first is None:
+            names = sorted(name for name in allowed if name) or "—"
+            raise NotAllowed(Fact("people.model_not_allowed", name=(wanted or "—")[:60], allowed=names))
+        return self.book.chosen(first)
 
     async def renew(self, settings: Settings, first: Model | None = None) -> None:
         """Answer by other settings from the next turn on; those that run keep theirs, and their models stay open.
@@ -179,6 +201,8 @@ class Chat:
 
         Raises:
             InvalidQuery: there is no question, or it is too long.
+            NotAllowed: its user may not use the engine or the model.
+            BudgetUsedUp: its user has no tokens of models left in this month.
         """
         if not ask.question.strip():
             raise InvalidQuery(Fact("turn.no_question"))
@@ -190,6 +214,7 @@ class Chat:
         language = prompts.language_of(ask.question, ask.language)
         labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
         hand = self.chosen(ask)
+        self._check_rules(ask, hand)
         labels |= {NATIVE: hand.model.info.label, FILES: Fact("file.engine").text(language)}
         related = ask.related and not ask.research and not is_task(ask.question) and not _is_polite(ask.question)
         journal = Journal(TurnRecord(ask.id, ask.question, language=language), labels=labels, related=related)
@@ -215,6 +240,13 @@ class Chat:
             tools=offered(self._tools) if agent and scope.asks_plugins else (),
         )
         return Turn(self, context)
+
+    def _check_rules(self, ask: Ask, hand: AtHand) -> None:
+        rules = self.service.rules
+        if hand.model.info.kind != EXTRACTIVE:  # what is made of sources alone takes no tokens
+            rules.check_tokens(ask.user)
+        if ask.settings.engine and (ask.settings.search or ask.settings.mode is Mode.AGENT or ask.research):
+            rules.terms(ask.user).check_engine(ask.settings.engine)
 
     def _query(self, ask: Ask, memory: Memory) -> tuple[str, bool]:
         """Return what to search for, and whether the question leans on what was said before.
@@ -260,10 +292,7 @@ class Chat:
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask
-        wanted = ask.settings.model if ask.model is None else ask.model
-        if wanted and wanted != context.hand.name:
-            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.label)
-            journal.notice(notice(gone, "warning"))
+        self._warn(context)
         if context.model.info.kind == EXTRACTIVE:
             if context.hand.name == FIRST:  # else it was chosen
                 journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
@@ -290,6 +319,16 @@ class Chat:
             journal.notice(model_notice(error, context.model.info.label, context.failed))
             journal.finish(Done(TurnState.FAILED, journal.record.answer, finish="error"))
 
+    def _warn(self, context: Context) -> None:
+        """Tell what a reader should know before the answer: a model that is gone, a budget that is nearly used up."""
+        journal, ask = context.journal, context.ask
+        wanted = ask.settings.model if ask.model is None else ask.model
+        if wanted and wanted != context.hand.name:
+            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.label)
+            journal.notice(notice(gone, "warning"))
+        for fact in self.service.rules.warnings(ask.user):
+            journal.notice(notice(fact))
+
     async def _native(self, context: Context) -> NativeSearch | None:
         """Return the model's own search where it is first in the order; else None."""
         settings = context.ask.settings
@@ -300,7 +339,8 @@ class Chat:
             return None
         if (settings.engine or first) != NATIVE or context.settings.model_search == "off":
             return None
-        if context.model.info.kind == EXTRACTIVE:
+        engines = self.service.rules.terms(context.ask.user).engines
+        if context.model.info.kind == EXTRACTIVE or (engines is not None and NATIVE not in engines):
             return None
         if context.scope.narrowed:
             # It cannot be told where to search; engines can.

@@ -18,7 +18,7 @@ from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.observe import Answered
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.thinking import ThinkFilter
-from qiusuo.errors import ModelError
+from qiusuo.errors import ModelError, SearchError
 from qiusuo.models import SearchResponse
 
 logger = logging.getLogger(__name__)
@@ -32,19 +32,25 @@ async def short_answer(
     chat: Chat, question: str, response: SearchResponse, *, user: str | None = None, seconds: float = SECONDS
 ) -> str | None:
     """Return what the model answers; None where there is no model, or it fails or is late."""
-    if chat.model.info.kind == EXTRACTIVE or not response.results:
+    try:
+        hand = chat.model_for(user)
+        chat.service.rules.check_tokens(user)
+    except SearchError as error:
+        logger.info("no model answers beside the results: %s", error)
+        return None
+    if hand.model.info.kind == EXTRACTIVE or not response.results:
         return None
     language = prompts.language_of(question)
     numbers = range(1, len(response.results) + 1)
-    length = chat.settings.snippet_length
+    length = hand.settings.snippet_length
     asked = prompts.with_results(question, response, language, numbers=numbers, snippet_length=length)
     messages = [SystemMessage(prompts.chat_system(language)), HumanMessage(asked)]
     thoughts, said = ThinkFilter(), ""
     state, started, tokens = TurnState.STOPPED, time.perf_counter(), [0, 0]
     try:
         async with asyncio.timeout(seconds):
-            model = await chat.model.chat_model()
-            stream = stream_model(model, messages, model=chat.model.info.name, idle_timeout=seconds, retries=0)
+            model = await hand.model.chat_model()
+            stream = stream_model(model, messages, model=hand.model.info.name, idle_timeout=seconds, retries=0)
             async with aclosing(stream):
                 async for chunk in stream:
                     said += thoughts.feed(chunk.text)
@@ -59,5 +65,5 @@ async def short_answer(
         return None
     finally:
         seconds = time.perf_counter() - started
-        chat.tell(Answered(chat.model.info.name, state.value, user, seconds, tokens[0], tokens[1]))
+        chat.tell(Answered(hand.model.info.name, state.value, user, seconds, tokens[0], tokens[1]))
     return _MARKER.sub("", said + thoughts.finish()).strip() or None

@@ -29,7 +29,7 @@ from qiusuo.cli.serving.answering import UNIX, Telling, answer, build_app, reloa
 from qiusuo.cli.serving.supervisor import Plan, Supervisor
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
-from qiusuo.errors import ConfigurationError
+from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.logs import log_for_machines
 from qiusuo.words import Fact
 
@@ -164,7 +164,7 @@ def listen(settings: Settings, given: socket.socket | None = None) -> socket.soc
     # localhost is two addresses; clients that know one of them only know IPv4.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (settings.recognises_people or settings.allow_open) and not all(_loops_back(entry[4]) for entry in found):
-        raise ConfigurationError(Fact("cli.open_to_all", host=host))
+        _want_people(settings, host)
     if given is not None:
         return given
     listener = socket.socket(family, socket.SOCK_STREAM)
@@ -177,6 +177,20 @@ def listen(settings: Settings, given: socket.socket | None = None) -> socket.soc
         listener.close()
         raise _bind_problem(error, host, port) from None
     return listener
+
+
+def _want_people(settings: Settings, host: str) -> None:
+    """Refuse to listen beyond this machine unless somebody has a token of the database."""
+    from qiusuo.cli.people import has_people  # noqa: PLC0415 - loaded when used
+
+    try:
+        found = has_people(settings)
+    except ConfigurationError:  # nor can there be any
+        found = False
+    except SearchError as error:
+        raise ConfigurationError(Fact("cli.people_unknown", host=host, reason=error.told)) from None
+    if not found:
+        raise ConfigurationError(Fact("cli.open_to_all", host=host))
 
 
 def _loops_back(address: Any) -> bool:

@@ -28,6 +28,7 @@ T = TypeVar("T")
 _CREATION_LOCK: Final = 7_117_051_971
 MAX_ADDRESS: Final = 64
 MAX_CODE: Final = 80
+MAX_MARK: Final = 20
 
 metadata: Final = MetaData()
 
@@ -43,6 +44,44 @@ audit: Final = Table(
     Column("code", String(MAX_CODE), nullable=False),
     Column("told", JSON, nullable=False),
     Index("qiusuo_audit_in_time", "at"),
+)
+
+members: Final = Table(
+    "qiusuo_people_tokens",
+    metadata,
+    Column("name", String(MAX_ID), primary_key=True),
+    # The public beginning of the token, by which it is found and shown.
+    Column("mark", String(MAX_MARK), nullable=False, unique=True),
+    # SHA-256 of the whole token, which stands nowhere.
+    Column("digest", String(64), nullable=False),
+    Column("role", String(20), nullable=False),
+    # Moments are seconds since 1970.
+    Column("ends_at", BigInteger),
+    Column("per_minute", BigInteger),
+    Column("searches", BigInteger),
+    Column("tokens", BigInteger),
+    Column("engines", JSON(none_as_null=True)),
+    Column("models", JSON(none_as_null=True)),
+    Column("made_at", BigInteger, nullable=False),
+    Column("used_at", BigInteger),
+)
+
+# One row: with each change of the tokens its number grows, so that servers see by one look whether to read them.
+changes: Final = Table(
+    "qiusuo_people_changes",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, nullable=False),
+)
+
+# What people have used in each month of UTC (as 202611).
+used: Final = Table(
+    "qiusuo_people_used",
+    metadata,
+    Column("month", Integer, primary_key=True, autoincrement=False),
+    Column("name", String(MAX_ID), primary_key=True),
+    Column("searches", BigInteger, nullable=False),
+    Column("tokens", BigInteger, nullable=False),
 )
 
 

@@ -65,21 +65,22 @@ class UserLimit:
         self._item = RateLimitItemPerMinute(per_minute) if per_minute else None
         self._anonymous = limit_anonymous
 
-    def concerns(self, user: str | None) -> bool:
-        """Tell whether searches of this user are counted at all."""
-        return self._item is not None and (user is not None or self._anonymous)
+    def concerns(self, user: str | None, own: int | None = None) -> bool:
+        """Tell whether searches of this user are counted at all; ``own`` is the limit that is set for this user."""
+        return bool(own) or (own is None and self._item is not None and (user is not None or self._anonymous))
 
-    async def check(self, user: str | None) -> None:
+    async def check(self, user: str | None, own: int | None = None) -> None:
         """Count one search.
 
         Raises:
             UserRateLimited: the user must wait ``retry_after`` seconds.
         """
-        if self._item is None or not self.concerns(user):
+        item = RateLimitItemPerMinute(own) if own else self._item
+        if item is None or not self.concerns(user, own):
             return
-        wait = await self._windows.hit(self._item, "user", user or "")
+        wait = await self._windows.hit(item, "user", user or "")
         if wait:
-            too_many = Fact("search.user_limit", limit=self._item.amount, seconds=math.ceil(wait))
+            too_many = Fact("search.user_limit", limit=item.amount, seconds=math.ceil(wait))
             raise UserRateLimited(too_many, retry_after=wait)
 
 

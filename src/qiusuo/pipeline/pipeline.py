@@ -23,6 +23,7 @@ from qiusuo.pipeline.merge import ask_all, fuse
 from qiusuo.pipeline.observe import SearchObserver
 from qiusuo.pipeline.quota import MonthlyQuota
 from qiusuo.pipeline.request import SearchRequest
+from qiusuo.pipeline.rules import Rules
 from qiusuo.storage.redis import SharedState
 
 logger = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class SearchPipeline:
         self._lanes: dict[int, Lane] = {}
         self._quotas: dict[str, MonthlyQuota] = {}
         self.observers: list[SearchObserver] = []
+        self.rules = Rules()
         self._obey(settings)
 
     def _obey(self, settings: Settings) -> None:
@@ -113,24 +115,26 @@ class SearchPipeline:
         Raises:
             UserRateLimited: the user must wait.
         """
-        await self._user_limit.check(user)
+        await self._user_limit.check(user, self.rules.terms(user).per_minute)
 
     async def run(self, request: SearchRequest) -> SearchResponse:
         """Answer a request.
 
         Raises:
-            UserRateLimited: the user must wait.
+            UserRateLimited: the user must wait, or has used up a budget.
+            NotAllowed: the user may ask none of the engines.
             AllEnginesFailed: nobody could answer, and the cache has nothing either.
             ConfigurationError: no engine, or not the chosen one, can be used.
         """
         started = self._timer()
+        request = self._within_rules(request)
         if not request.skip_cache:
             known = self._cache.fresh(request.key)
             if known is None:
                 known = await self._cache.shared_fresh(request.key)
             if known is not None:
                 return replace(known, query=request.asked, cached=True, search_time=self._ms(started))
-        if self._user_limit.concerns(request.user) and (own := await self._from_this_machine(request)) is not None:
+        if self._is_limited(request.user) and (own := await self._from_this_machine(request)) is not None:
             return own
         choice = await self._choose(request)
         await self.learn_rests(choice.engines)
@@ -139,11 +143,30 @@ class SearchPipeline:
         response, joined = await self._flights.join(
             (request.key, request.timeout),
             lambda: self._search(request, choice),
-            admit=(lambda: self._user_limit.check(request.user)) if counts else None,
+            admit=(lambda: self._admit(request.user)) if counts else None,
         )
         if joined:
             return replace(response, query=request.asked, search_time=self._ms(started))
         return response
+
+    def _within_rules(self, request: SearchRequest) -> SearchRequest:
+        """Return the request with the engines that its user may ask; refuse another one that was chosen."""
+        terms = self.rules.terms(request.user)
+        if terms.engines is None:
+            return request
+        for name in request.engines:
+            terms.check_engine(name)
+        return request.only(terms.engines)
+
+    def _is_limited(self, user: str | None) -> bool:
+        return self._user_limit.concerns(user, self.rules.terms(user).per_minute) or self.rules.counts(user)
+
+    async def _admit(self, user: str | None) -> None:
+        """Count a search for which engines are asked, or refuse it."""
+        self.rules.check_searches(user)
+        await self.count(user)
+        self.rules.check_searches(user)  # others may have searched meanwhile; from here on nobody does
+        self.rules.searched(user)
 
     async def learn_rests(self, engines: Sequence[SearchEngine]) -> None:
         """Learn which engines others have put to rest, and which rests are over because a person has ended a block."""
@@ -153,7 +176,7 @@ class SearchPipeline:
 
     async def _counts(self, request: SearchRequest, choice: Choice) -> bool:
         """Tell whether a search counts against its user's limit: not where none of its engines can be asked."""
-        if not self._user_limit.concerns(request.user):
+        if not self._is_limited(request.user):
             return False
         for engine in choice.engines:
             quota = self.lane(engine).quota

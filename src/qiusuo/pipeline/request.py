@@ -72,6 +72,12 @@ class SearchRequest:
     skip_cache: bool = False
     only_domains: tuple[str, ...] = ()
     """Domains the caller insists on; those of a search type are only preferred."""
+    allowed: frozenset[str] | None = None
+    """The only engines that this user may ask; None: all."""
+
+    def only(self, engines: frozenset[str]) -> SearchRequest:
+        """Return the request of somebody who may ask these engines alone; it shares no results with others."""
+        return replace(self, key=f"{self.key}\x1fallowed {','.join(sorted(engines))}", allowed=engines)
 
 
 def build_request(

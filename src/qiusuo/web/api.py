@@ -22,7 +22,7 @@ from qiusuo.web.errors import titled
 from qiusuo.web.health import Health
 from qiusuo.web.language import PARAMETER, reader_language
 from qiusuo.web.metrics import CONTENT_TYPE
-from qiusuo.web.route import LeanRoute, json_answer
+from qiusuo.web.route import LeanRoute, json_answer, user_of
 from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, ReadyAnswer, SearchAnswer, SearchBody, error_responses
 from qiusuo.words import Language, said
 
@@ -74,14 +74,18 @@ def api_router(backend: Backend) -> APIRouter:
             skip_cache=body.skip_cache,
         )
         language = reader_language(request.scope)
-        return json_answer(response.to_dict(language), language=language)
+        told = [{**fact.to_dict(), "message": fact.text(language)} for fact in service.rules.warnings(user_of(request))]
+        return json_answer({**response.to_dict(language), **({"notices": told} if told else {})}, language=language)
 
     @router.get("/api/engines", tags=["operation"], response_model=EnginesAnswer, openapi_extra=LANGUAGE)
     async def engines(request: Request) -> Response:
         """Tell how every engine stands. 各搜索引擎的状态。"""
         language = reader_language(request.scope)
-        engines = [engine_shape(status, language) for status in await service.status()]
-        return json_answer({"order": await service.available(), "engines": engines}, language=language)
+        allowed = service.rules.terms(user_of(request)).engines
+        statuses = [one for one in await service.status() if allowed is None or one.name in allowed]
+        order = [name for name in await service.available() if allowed is None or name in allowed]
+        shapes = [engine_shape(status, language) for status in statuses]
+        return json_answer({"order": order, "engines": shapes}, language=language)
 
     @router.get(
         "/api/health",

@@ -18,12 +18,13 @@ from starlette.routing import Route
 from qiusuo import __version__, plugins
 from qiusuo.config import Settings
 from qiusuo.pages import PageReader
+from qiusuo.server_settings import is_loopback
 from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
 from qiusuo.web.backend import Backend, Extend, Extension
 from qiusuo.web.drop_in.searxng import searxng_router
 from qiusuo.web.drop_in.tavily import tavily_router
-from qiusuo.web.entrance.auth import Tokens
+from qiusuo.web.entrance.auth import Tokens, is_from_here
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.guard import Guard, known_hosts
 from qiusuo.web.entrance.origins import AllowedOrigins
@@ -151,6 +152,9 @@ def create_app(
         door=Door(tokens, metrics),
         metrics=metrics,
     )
+    backend.door.others_are_known = bool(settings.proxy_user_header or settings.oidc_issuer)
+    backend.door.beyond_this_machine = not (is_loopback(settings.host) or settings.allow_open or settings.uds)
+    backend.door.is_trusted = lambda scope: is_from_here(scope, backend.settings)
     backend.live.on_renewal(backend.service.renew)
     backend.service.observe(backend.metrics)
     backend.service.observe(backend.attempts)
@@ -202,7 +206,7 @@ def create_app(
     app.add_middleware(
         Guard,
         hosts=known_hosts(settings),
-        door=backend.door if backend.recognises_people else None,
+        door=backend.door,
         signed_in=backend.parts.get("signed_in"),
         named=NamedByProxy(settings, proxies) if settings.proxy_user_header else None,
         metrics=backend.metrics,

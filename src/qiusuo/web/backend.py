@@ -18,7 +18,7 @@ from qiusuo.pages import PageReader
 from qiusuo.people.audit import Audit
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
-from qiusuo.web.entrance.auth import Tokens, runs_the_server
+from qiusuo.web.entrance.auth import OPEN, Tokens, runs_the_server
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
@@ -65,7 +65,11 @@ class Backend:
 
     def is_run_by(self, scope: Scope) -> bool:
         """Tell whether a request comes from who runs the server."""
-        return runs_the_server(scope, self.tokens, self.settings)
+        return runs_the_server(scope, self.settings)
+
+    def is_open_to(self, scope: Scope) -> bool:
+        """Tell whether a request needed no token."""
+        return bool(scope.get("state", {}).get(OPEN))
 
     async def note(self, request: Request, code: str, **values: Any) -> None:
         """Note in the audit log what the request's user has done; the code is one of the catalogue."""
@@ -76,7 +80,7 @@ class Backend:
         """Return what is told to who does not run the server: ``otherwise`` with a token, ``from_here`` without any."""
         if person_shown(scope) is not None:
             return Fact("signin.not_operator")
-        return Fact(otherwise if self.recognises_people else from_here)
+        return Fact(from_here if self.is_open_to(scope) else otherwise)
 
     def check_open(self) -> None:
         """Refuse what takes long once the server has been told to stop.

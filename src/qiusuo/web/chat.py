@@ -28,7 +28,7 @@ from qiusuo.chat.portable import all_turns
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.conversations import Conversations
 from qiusuo.chat.sessions.places import NO_USER
-from qiusuo.chat.sessions.session import MAX_TITLE, ChatSettings, SessionInfo, SessionStore
+from qiusuo.chat.sessions.session import MAX_TITLE, SessionInfo, SessionStore
 from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
@@ -40,6 +40,7 @@ from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.chat_choices import Choices, budget_shape
 from qiusuo.web.chat_files import FileRoutes
 from qiusuo.web.chat_requests import Handler, answered, count_in, owner_of
 from qiusuo.web.feedback import FeedbackRoutes
@@ -149,6 +150,11 @@ class ChatRoutes:
     backend: Backend
     conversations: Conversations
 
+    @property
+    def choices(self) -> Choices:
+        """What people may choose."""
+        return Choices(self.backend.service, self.conversations.chat)
+
     def routes(self) -> list[Route]:
         """Return the routes."""
         session = "/api/chat/sessions/{session}"
@@ -179,15 +185,18 @@ class ChatRoutes:
         language = reader_language(request.scope)
         service = self.backend.service
         # Without any engine for the web, the statutes on this machine may still be searched.
-        taking_part = await service.available() or await service.available(SearchType.REGULATION)
-        statuses = await service.status()
+        user = user_of(request)
+        taking_part = self.choices.engines(
+            user, await service.available() or await service.available(SearchType.REGULATION)
+        )
+        statuses = [one for one in await service.status() if self.choices.engines(user, (one.name,))]
         problem = None if taking_part else await service.disabled()
         in_use = _engine_in_use(taking_part, statuses)
         operator = self.backend.is_run_by(request.scope)
         return json_answer(
             {
-                "model": self.conversations.chat.model.info.to_dict(),
-                "models": self.conversations.chat.book.to_list(),
+                "model": self.choices.first_model(user).info.to_dict(),
+                "models": self.choices.models(user),
                 "search": {
                     "available": problem is None,
                     "engine": self._shown(in_use) if in_use else None,
@@ -201,6 +210,7 @@ class ChatRoutes:
                 "depth": usual_depth(self.conversations.chat.settings).value,
                 "operator": operator,
                 "person": person_shown(request.scope),
+                "budget": budget_shape(self.backend, user),
                 "program": typed("qiusuo") if operator else "",
                 "version": __version__,
                 "limits": {"maxQuestion": MAX_QUESTION},
@@ -253,7 +263,7 @@ class ChatRoutes:
         """Begin a conversation."""
         body = await read_body(request, NewSession) if await request.body() else NewSession()
         settings = self.conversations.chat.usual_settings.changed(body.settings)
-        self._check(settings)
+        self.choices.check(user_of(request), settings)
         info = await self.conversations.store.create(owner_of(request), settings=settings, title=body.title)
         return _begun(request, info, {"turns": []})
 
@@ -296,7 +306,7 @@ class ChatRoutes:
         owner, session = owner_of(request), request.path_params["session"]
         if body.settings is not None:
             known = (await self.conversations.store.get(owner, session)).settings
-            self._check(known.changed(body.settings), body.settings)
+            self.choices.check(user_of(request), known.changed(body.settings), body.settings)
         info = await self.conversations.store.change(owner, session, title=body.title, settings=body.settings)
         language = reader_language(request.scope)
         return json_answer(info.to_dict(language), language=language)
@@ -312,7 +322,7 @@ class ChatRoutes:
         """Ask a question; the answer streams in."""
         self.backend.check_open()
         body = await read_body(request, Question)
-        self._check_model(body.model)
+        self.choices.check_model(user_of(request), body.model)
         live = await self.conversations.send(
             owner_of(request),
             request.path_params["session"],
@@ -351,19 +361,6 @@ class ChatRoutes:
             turns = await all_turns(self.conversations.store, owner, path["session"])
             record = completed([*takewhile(lambda turn: turn.id != record.id, turns), record])[-1]
         return report_answer(record, path["kind"])
-
-    def _check(self, settings: ChatSettings, changed: Mapping[str, Any] | None = None) -> None:
-        """Refuse what there is not; a model that is gone since it was chosen keeps nothing else from being changed."""
-        known = self.backend.service.engine_problems()
-        if settings.engine is not None and settings.engine not in {*known, "native"}:
-            raise InvalidQuery(Fact("web.unknown_engine", name=settings.engine))
-        if changed is None or "model" in changed:
-            self._check_model(settings.model)
-
-    def _check_model(self, name: str | None) -> None:
-        known = self.conversations.chat.book.names
-        if name is not None and name not in known:
-            raise InvalidQuery(Fact("web.unknown_model", name=name[:60], known=known[1:] or "—"))
 
 
 def _named(name: str, label: Fact) -> dict[str, Any]:

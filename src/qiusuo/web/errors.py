@@ -23,6 +23,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Outcome
+from qiusuo.pipeline.rules import NotAllowed
 from qiusuo.words import Fact, Language, sentences
 
 CLIENT_GONE: Final = 499
@@ -57,6 +58,8 @@ def status_of(error: SearchError) -> HTTPStatus:
             return error.http_status
         case InvalidQuery() | UnknownEngine() | EngineNotConfigured():
             return HTTPStatus.BAD_REQUEST
+        case NotAllowed():
+            return HTTPStatus.FORBIDDEN
         case SessionNotFound():
             return HTTPStatus.NOT_FOUND
         case SessionBusy() | TurnElsewhere():

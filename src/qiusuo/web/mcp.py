@@ -39,7 +39,7 @@ def mcp_extension(backend: Backend, limits: SessionLimits = DEFAULT_LIMITS) -> E
     # Answers for sessions that another server has opened.
     for_others = StreamableHTTPSessionManager(server, stateless=True, security_settings=security)
     shared = SharedSessions(backend.service.pipeline.shared, limits.idle_seconds)
-    endpoint = Sessions(manager, limits, bound=backend.recognises_people, for_others=for_others, shared=shared)
+    endpoint = Sessions(manager, limits, for_others=for_others, shared=shared)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:

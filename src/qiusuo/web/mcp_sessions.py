@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from qiusuo.citations.linking.registry import CitationRegistry
-from qiusuo.web.entrance.auth import token_of
+from qiusuo.web.entrance.auth import person_of, token_of
 from qiusuo.web.errors import Refusal
 from qiusuo.web.mcp_shared import SharedSessions
 from qiusuo.web.openai.errors import refused
@@ -58,14 +58,13 @@ class _Session:
 
 
 class Sessions:
-    """The endpoint. ``bound``: a session can be used with the token only that has opened it."""
+    """The endpoint. Where people have tokens, a session can be used with the one only that has opened it."""
 
     def __init__(
         self,
         manager: StreamableHTTPSessionManager,
         limits: SessionLimits,
         *,
-        bound: bool,
         for_others: StreamableHTTPSessionManager,
         shared: SharedSessions,
     ) -> None:
@@ -73,7 +72,6 @@ class Sessions:
         self._for_others = for_others
         self._shared = shared
         self._limits = limits
-        self._bound = bound
         # The least recently used comes first. The SDK may have ended some of them already.
         self._open: OrderedDict[str, _Session] = OrderedDict()
 
@@ -128,10 +126,11 @@ class Sessions:
             await self._shared.keep(name, numbers)
 
     def _owner(self, scope: Scope, headers: dict[bytes, bytes]) -> AuthenticatedUser | None:
-        if not self._bound:
+        person = person_of(scope)
+        if person is None:
             return None
-        # Of the token only what tells it from others.
-        digest = sha256((token_of(headers) or "").encode()).hexdigest()
+        # Of the token only what tells it from others; not everybody has one.
+        digest = sha256(f"{person.name}:{token_of(headers) or ''}".encode()).hexdigest()
         return AuthenticatedUser(AccessToken(token=digest, client_id=scope["state"]["user"], scopes=[], subject=digest))
 
     async def _note(self, message: Message, method: str, name: str, session: _Session) -> None:

@@ -23,12 +23,13 @@ from qiusuo.chat.sessions.session import SessionInfo
 from qiusuo.chat.sessions.shares import snapshot_of
 from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
 from qiusuo.web.backend import Backend
+from qiusuo.web.chat_choices import Choices
 from qiusuo.web.chat_requests import Handler, answered, owner_of
 from qiusuo.web.entrance.guard import IMPORT_PATH
 from qiusuo.web.errors import Refusal, status_of
 from qiusuo.web.language import language_headers, language_tag, reader_language, wished_language
 from qiusuo.web.report import conversation_answer, file_name
-from qiusuo.web.route import json_answer, read_body
+from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact, Language
 
 LONGEST_DAYS: Final = 3650
@@ -96,7 +97,10 @@ class PortableRoutes:
         # Megabytes of JSON take their time, and others wait for this loop.
         brought = await asyncio.to_thread(from_portable, await request.body())
         settings = brought.settings
-        if settings.engine not in {None, "native", *self.backend.service.engine_problems()}:
+        known = Choices(self.backend.service, self.conversations.chat).engines(
+            user_of(request), ("native", *self.backend.service.engine_problems())
+        )
+        if settings.engine not in {None, *known}:
             settings = replace(settings, engine=None)
         about = SessionInfo("", owner, brought.title, settings, brought.created_at, "")
         info = await self.conversations.store.adopt(about, brought.turns, brought.memory)

@@ -103,6 +103,10 @@ class SearchAnswer(CamelModel):
     provider: str
     attempts: list[AttemptAnswer]
     related: list[str] = Field([], description="What others ask beside it, in the provider's words, where it tells.")
+    notices: list[dict[str, Any]] = Field(
+        [],
+        description="That little is left of a budget, as `code`, `values` and `message`; missing where there is none.",
+    )
 
 
 class ErrorAnswer(CamelModel):

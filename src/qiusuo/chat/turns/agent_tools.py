@@ -30,6 +30,7 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import SearchResponse, SearchType
+from qiusuo.pipeline.rules import NotAllowed
 from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, numbered_sources
@@ -56,7 +57,9 @@ class Desk:
         self.context.journal.notice(search_notice(error, has_model=self.context.has_model))
         self.context.material.failed = True
         # The next query would meet these as well.
-        if kind == "web_search" and isinstance(error, AllEnginesFailed | ConfigurationError | UserRateLimited):
+        if kind == "web_search" and isinstance(
+            error, AllEnginesFailed | ConfigurationError | UserRateLimited | NotAllowed
+        ):
             self.down = True
         return ToolException(error_text(error, self.context.language))
 

@@ -166,6 +166,9 @@ class Context:
         A model that was chosen by its name is not replaced: it may have been chosen because of who reads along.
         """
         second = self.book.second if self.hand.name == FIRST else None
+        allowed = self.service.rules.terms(self.ask.user).models
+        if second is not None and allowed is not None and second.name not in allowed:
+            second = None
         if second is None or self.journal.record.answer or not isinstance(error, _SECOND_MAY_HELP):
             return False
         logger.warning("the first model failed, the second is asked: %s", error)

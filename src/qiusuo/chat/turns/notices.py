@@ -25,6 +25,7 @@ from qiusuo.errors import (
 )
 from qiusuo.models import Attempt, Outcome
 from qiusuo.passages import Difference
+from qiusuo.pipeline.rules import BudgetUsedUp, NotAllowed
 from qiusuo.words import Fact, as_fact
 from qiusuo.words.catalogue import about
 
@@ -103,7 +104,9 @@ def search_notice(error: SearchError, *, has_model: bool = True) -> Notice:
     what = Fact(f"notice.{code}", **({"reason": wrong} if wrong else {}), **_then(code, has_model=has_model))
     # Where one engine was asked and is set up wrongly, the title says it all.
     reason = None if wrong and len(_attempts(error)) <= 1 else reason_of(error)
-    return notice(what, "warning", reason=reason, commands=error.commands, retry_after=error.retry_after)
+    # Nobody sits and waits for the next month.
+    wait = None if isinstance(error, BudgetUsedUp) else error.retry_after
+    return notice(what, "warning", reason=reason, commands=error.commands, retry_after=wait)
 
 
 def _then(code: str, *, has_model: bool) -> dict[str, Fact]:
@@ -130,6 +133,10 @@ def search_code(error: SearchError) -> str:
     match error:
         case SearchDisabled():
             return "search_disabled"
+        case BudgetUsedUp():
+            return "searches_used"
+        case NotAllowed():
+            return "search_not_allowed"
         case UserRateLimited():
             return "user_rate_limited"
         case PageError():

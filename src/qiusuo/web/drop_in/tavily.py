@@ -28,6 +28,7 @@ from qiusuo.text import FRESHNESS_SPAN
 from qiusuo.web.api import SEARCH_ERRORS
 from qiusuo.web.backend import Backend
 from qiusuo.web.drop_in.tavily_answer import answer_to, day_of, within
+from qiusuo.web.entrance.auth import note_person
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import in_one_line
 from qiusuo.web.language import reader_language
@@ -285,7 +286,12 @@ class _Pages:
 
 async def _user(backend: Backend, request: Request, body: TavilyRequest) -> str:
     """Return who asks: the guard may have seen a token, or it stands in the body."""
-    return user_of(request) or await backend.door.user(body.api_key, request.scope)
+    known = user_of(request)
+    if known is None:
+        person = await backend.door.person(body.api_key, request.scope)
+        note_person(request.scope, person)
+        known = person.name
+    return known
 
 
 def _footer(body: TavilyRequest, started: float) -> dict[str, Any]:

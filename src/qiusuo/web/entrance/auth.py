@@ -15,14 +15,15 @@ from pydantic import SecretStr
 from starlette.types import Scope
 
 from qiusuo.people.person import Person, Role, Via
-from qiusuo.server_settings import OPERATOR, TokenEntry, host_key, is_loopback
-from qiusuo.sign_in_settings import SignInSettings
+from qiusuo.server_settings import OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
 from qiusuo.web.entrance.proxies import SAID_BY_PROXIES
 from qiusuo.web.errors import Refusal
 from qiusuo.words import Fact
 
 # Enough to tell two users apart in a limit, too little to guess the token from.
 _SHOWN_DIGITS: Final = 8
+OPEN: Final = "open"
+"""In the state of a request: nobody needs a token on this server."""
 HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::[0-9]*)?")
 
 
@@ -50,8 +51,20 @@ class Tokens:
         # Of two tokens of one name the lesser role counts: requests are known by their name alone.
         self.operators = frozenset(name for name, found in roles.items() if found == {OPERATOR})
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all who have one."""
+        return frozenset(name for _, name in self._users)
+
     def __bool__(self) -> bool:
         return bool(self._users)
+
+    def person(self, token: str | None) -> Person | None:
+        """Return whose token it is, None for a stranger's."""
+        name = self.user(token)
+        if name is None:
+            return None
+        return Person(name, Role.OPERATOR if name in self.operators else Role.USER, Via.SETTINGS)
 
     def user(self, token: str | None) -> str | None:
         """Return the name that goes with a token, None for a stranger's."""
@@ -64,16 +77,32 @@ class Tokens:
         return found
 
 
-def runs_the_server(scope: Scope, tokens: Tokens, settings: SignInSettings) -> bool:
-    """Tell whether a request comes from who runs the server: with an operator's token, or without tokens from here.
+def person_of(scope: Scope) -> Person | None:
+    """Return whom the guard has recognised; None where nobody needs to be, or the endpoint itself asks for a token."""
+    person: Person | None = scope.get("state", {}).get("person")
+    return person
+
+
+def note_person(scope: Scope, person: Person) -> None:
+    """Let the endpoints know who calls."""
+    scope.setdefault("state", {}).update(user=person.name, person=person)
+
+
+def runs_the_server(scope: Scope, settings: ServerSettings) -> bool:
+    """Tell whether a request comes from who runs the server: an operator, or without tokens somebody from here.
 
     Where people are known, a program on this machine is nobody without a token.
     """
-    person: Person | None = scope.get("state", {}).get("person")
+    person = person_of(scope)
     if person is not None and person.via in {Via.SIGN_IN, Via.PROXY}:
         return person.role is Role.OPERATOR  # whatever tokens there are of the same name
-    if tokens or settings.recognises_people:
-        return scope.get("state", {}).get("user") in {*tokens.operators, *(settings.operators or ())}
+    if person is not None:
+        return person.role is Role.OPERATOR or person.name in (settings.operators or ())
+    return bool(scope.get("state", {}).get(OPEN)) and is_from_here(scope, settings)
+
+
+def is_from_here(scope: Scope, settings: ServerSettings) -> bool:
+    """Tell whether a request was made on this machine, by nobody else's doing."""
     client = scope.get("client")
     # A proxy on this machine brings strangers; so does a name that a web page points here (DNS rebinding). What a
     # trusted proxy says has been read and taken out by now: the client is the person.
@@ -81,7 +110,7 @@ def runs_the_server(scope: Scope, tokens: Tokens, settings: SignInSettings) -> b
     return client is not None and is_loopback(client[0]) and not brought and _is_called_rightly(scope, settings)
 
 
-def _is_called_rightly(scope: Scope, settings: SignInSettings) -> bool:
+def _is_called_rightly(scope: Scope, settings: ServerSettings) -> bool:
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
     found = HOST.fullmatch(host)
     name = host_key(found[1]) if found else ""

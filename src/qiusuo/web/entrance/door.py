@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
 from starlette.types import Scope
 
+from qiusuo.errors import SearchError
+from qiusuo.people.person import Person, Via
 from qiusuo.web.entrance.auth import Tokens, network_of, unauthorized
 from qiusuo.web.errors import Refusal
 from qiusuo.web.metrics import Metrics
@@ -41,6 +44,33 @@ Later = Callable[[float, Callable[[], None]], object]
 """Calls something in so many seconds."""
 
 
+class Members(Protocol):
+    """Those who have tokens of the database."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the database was ever read."""
+
+    def any(self) -> bool:
+        """Tell whether there is anybody, as of the last look."""
+
+    def holder(self, token: str) -> Person | None:
+        """Return whose token it is, as of the last look."""
+
+    def welcome(self, person: Person) -> None:
+        """Remember what is set for somebody who came in another way."""
+
+    def headers(self, user: str) -> Sequence[tuple[bytes, bytes]]:
+        """Return headers that tell what somebody has used of a budget."""
+
+    async def look(self) -> None:
+        """See to it that what is known is not too old.
+
+        Raises:
+            SearchError: the database cannot be read.
+        """
+
+
 @dataclass(slots=True)
 class _Caller:
     since: float
@@ -60,6 +90,14 @@ class Door:
         later: Later | None = None,
     ) -> None:
         self._tokens = tokens
+        self.people: Members | None = None
+        """Those with tokens of the database, where there is one."""
+        self.others_are_known = False
+        """Whether people sign in or are named by a proxy: then nobody is let in unknown."""
+        self.beyond_this_machine = False
+        """Whether others could call: then nobody comes in without a token, even where the last one was revoked."""
+        self.is_trusted: Callable[[Scope], bool] = lambda _scope: False
+        """Tells who may come in while nobody could ever tell whether there are tokens: who sits at this machine."""
         self._metrics = metrics
         self._clock = clock
         self._sleep = sleep
@@ -68,20 +106,67 @@ class Door:
         self._waiting = 0
         self._log = _Log(later or _on_this_loop)
 
-    async def user(self, token: str | None, scope: Scope) -> str:
+    async def is_open(self, scope: Scope, *, harmless: bool = False) -> bool:
+        """Tell whether nobody needs a token. For what is ``harmless`` what was known last is good enough.
+
+        Raises:
+            Refusal: it cannot be told whether there are tokens.
+        """
+        if self._tokens or self.others_are_known:
+            return False
+        if self.people is not None:
+            if not harmless:
+                await self._look(scope)
+            if self.people.any():
+                return False
+        return not self.beyond_this_machine
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is known if there are tokens."""
+        return self.people is None or self.people.known
+
+    def welcome(self, person: Person | None) -> None:
+        """Remember what is set for somebody, however they came in."""
+        if person is not None and self.people is not None and person.via not in {Via.SETTINGS, Via.TOKEN}:
+            self.people.welcome(person)
+
+    def budget_headers(self, person: Person | None) -> Sequence[tuple[bytes, bytes]]:
+        """Return headers that tell what somebody has used of a budget; none where there is no budget."""
+        return self.people.headers(person.name) if person is not None and self.people is not None else ()
+
+    async def person(self, token: str | None, scope: Scope) -> Person:
         """Return whose token it is.
 
         Raises:
-            Refusal: nobody's; after a while, where there were many from that address.
+            Refusal: nobody's; after a while, where there were many from that address. Or it cannot be told.
         """
-        user = self._tokens.user(token)
-        if user is not None:
-            return user
+        person = self._tokens.person(token)
+        if person is None and token and self.people is not None:
+            await self._look(scope)
+            person = self.people.holder(token)
+        if person is not None:
+            return person
         if not token:  # nothing was guessed
             raise unauthorized()
         address = address_of(scope)
         self._log.wrong(address)
         raise await self._refusal(address, unauthorized(), count=True)
+
+    async def _look(self, scope: Scope) -> None:
+        """See to it that those with tokens of the database are known.
+
+        Raises:
+            Refusal: they are not.
+        """
+        if self.people is None:
+            return
+        try:
+            await self.people.look()
+        except SearchError as error:
+            if self.people.known or self._tokens or self.others_are_known or not self.is_trusted(scope):
+                headers = {"Retry-After": str(max(math.ceil(error.retry_after or 1), 1))}
+                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, error.fact, headers=headers) from None
 
     async def guessed(self, scope: Scope, answer: Refusal) -> Refusal:
         """Return what somebody is told who opens a link that is not there: after many of them late, or nothing more."""

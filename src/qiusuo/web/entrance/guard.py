@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from qiusuo.files import MAX_BYTES
 from qiusuo.logs import request_id, valid_request_id
 from qiusuo.server_settings import ServerSettings, host_key, is_loopback
-from qiusuo.web.entrance.auth import HOST, is_sent_by_itself, token_of
+from qiusuo.web.entrance.auth import HOST, OPEN, is_sent_by_itself, note_person, person_of, token_of
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
 from qiusuo.web.entrance.packed import coding_of, unpacked
@@ -118,17 +118,14 @@ def _wrong_host() -> Refusal:
 
 
 class Guard:
-    """The layer around the app. ``paths`` are those that metrics name besides the documented ones.
-
-    Without a ``door`` nobody needs a token.
-    """
+    """The layer around the app. ``paths`` are those that metrics name besides the documented ones."""
 
     def __init__(
         self,
         app: ASGIApp,
         *,
         hosts: frozenset[str] | None,
-        door: Door | None,
+        door: Door,
         metrics: Metrics,
         paths: frozenset[str] = frozenset(),
         origins: AllowedOrigins | None = None,
@@ -192,7 +189,8 @@ class Guard:
                 own = [*message.get("headers", ()), (_REQUEST_ID, known_as.encode())]
                 said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
                 policy = () if said else (_NOTHING,)
-                message["headers"] = [*own, *_HEADERS, *policy, *(cors_headers(origin) if origin else ())]
+                budget = self._door.budget_headers(person_of(scope))
+                message["headers"] = [*own, *_HEADERS, *policy, *budget, *(cors_headers(origin) if origin else ())]
                 # Not every word that strangers can think of becomes a time series.
                 method = scope["method"] if scope["method"] in _METHODS else "other"
                 self._metrics.request_ended(self._route(scope), method, message["status"])
@@ -252,11 +250,11 @@ class Guard:
         if scope["path"] == "/" and asks_page(scope):
             # To ask costs something, so the page does it at once only where the reader came with the question.
             scope.setdefault("state", {})["own_wish"] = not self._sites.is_foreign(scope, host, headers)
-        if self._door is None:
+        if await self._door.is_open(scope, harmless=harmless):
             # Without tokens a browser on this machine could be used by any page it shows; tokens no page knows.
             self._refuse_forged(scope, headers, host, harmless=harmless)
             client = scope.get("client")
-            scope.setdefault("state", {})["user"] = client[0] if client else "local"
+            scope.setdefault("state", {}).update({"user": client[0] if client else "local", OPEN: self._door.is_sure})
         elif not harmless and not await self._knows(scope, headers, host):
             token = token_of(headers)
             if is_sent_by_itself(headers):
@@ -264,7 +262,8 @@ class Guard:
             if token or scope["path"] not in LATE_PATHS or scope["method"] != "POST":
                 if not token and self._signed_in is not None:
                     raise self._signed_in.refusal(scope)
-                scope.setdefault("state", {})["user"] = await self._door.user(token, scope)
+                note_person(scope, await self._door.person(token, scope))
+        self._door.welcome(person_of(scope))
 
     async def _knows(self, scope: Scope, headers: Headers, host: str) -> bool:
         """Tell whether somebody comes in without a token, and write down who.
@@ -279,7 +278,7 @@ class Guard:
             return False
         if self._sites.forged(scope, host, headers, harmless=False):
             raise _cross_site()
-        scope.setdefault("state", {}).update(user=person.name, person=person)
+        note_person(scope, person)
         return True
 
     def _refuse_forged(self, scope: Scope, headers: Headers, host: str, *, harmless: bool) -> None:

@@ -11,7 +11,10 @@ from starlette.types import Scope
 ANY: Final = "*"
 _DAY: Final = "86400"
 _METHODS: Final = "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
-_EXPOSED: Final = b"x-request-id, retry-after, content-language, mcp-session-id, www-authenticate"
+_EXPOSED: Final = (
+    b"x-request-id, retry-after, content-language, mcp-session-id, www-authenticate, x-qiusuo-budget-anew, "
+    b"x-qiusuo-searches-used, x-qiusuo-searches-limit, x-qiusuo-model-tokens-used, x-qiusuo-model-tokens-limit"
+)
 _LONGEST: Final = 2000
 
 Headers = Mapping[bytes, bytes]

@@ -25,6 +25,7 @@ from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.turns.context import Ask
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
+from qiusuo.web.chat_choices import Choices
 from qiusuo.web.chat_requests import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
@@ -86,10 +87,10 @@ class OpenAiRoutes:
         ]
         return [Route(path, answered(handler), methods=[method]) for path, method, handler in table]
 
-    @property
-    def _names(self) -> tuple[str, ...]:
-        """The names of the models behind ours."""
-        return self._conversations.chat.book.names[1:]
+    def _names(self, request: Request) -> tuple[str, ...]:
+        """Return the names of the models behind ours, as far as they are for this user."""
+        choices = Choices(self._backend.service, self._conversations.chat)
+        return tuple(name for name in choices.model_names(user_of(request)) if name)
 
     @property
     def answering(self) -> bool:
@@ -101,26 +102,26 @@ class OpenAiRoutes:
         for following in tuple(self._running):
             following.break_off()
 
-    async def models(self, _request: Request) -> Response:
+    async def models(self, request: Request) -> Response:
         """List the models."""
-        return json_answer(models_shape(self._names))
+        return json_answer(models_shape(self._names(request)))
 
     async def model(self, request: Request) -> Response:
         """Return one model."""
         name = request.path_params["model"]
-        if not is_model(name, self._names):
+        if not is_model(name, self._names(request)):
             raise unknown_model(name)
         return json_answer(model_shape(name))
 
     async def complete(self, request: Request) -> Response:
         """Answer the last message of a conversation."""
-        read = partial(read_conversation, user=user_of(request), names=self._names)
+        read = partial(read_conversation, user=user_of(request), names=self._names(request))
         return await self._respond(request, read, lambda answer: answer)
 
     async def respond(self, request: Request) -> Response:
         """Answer in the shape of Responses."""
         user, owner = user_of(request), owner_of(request)
-        read = partial(read_responses, user=user, kept=self._items, owner=owner, names=self._names)
+        read = partial(read_responses, user=user, kept=self._items, owner=owner, names=self._names(request))
         return await self._respond(
             request, read, lambda answer: ResponsesAnswer(answer, partial(self._items.keep, owner))
         )
