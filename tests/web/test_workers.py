@@ -184,6 +184,7 @@ class TestStart:
         empty.mkdir()
         with workers(tmp_path / "own", PATH=str(empty), SEARXNG_URL="http://127.0.0.1:9") as pair:
             until(lambda: "Each of the 2 workers has a cache" in pair.said)
+            assert pair.said.index("listens on") < pair.said.index("Each of the 2 workers")
             assert pair.store is None
             pair.wait_for()
             assert pair.said.count("Each of the 2 workers") == 1

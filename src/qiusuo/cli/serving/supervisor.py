@@ -114,6 +114,7 @@ class Supervisor:
                 self._code = code if code > 0 else Exit.ALL_FAILED
             return False
         self._plan.tell_serving(self._settings.worker_count)
+        first.tell()
         self._workers.append(first)
         for place in range(1, self._settings.worker_count):
             self._workers.append(await self._start(place))
@@ -204,6 +205,7 @@ class Supervisor:
                 if not self._stopping.is_set():
                     self._tell_failure(new, await new.wait())
                 return
+            new.tell()
             if place < len(self._workers):
                 self._workers[place].retire()
                 self._workers[place] = new
