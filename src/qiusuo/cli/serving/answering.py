@@ -94,7 +94,7 @@ def answer(
 def reload_on_hang_up(loop: asyncio.AbstractEventLoop, reload: Callable[[], None], stop: Callable[[], None]) -> None:
     """Call ``reload`` on SIGHUP, and ``stop`` where it comes because the terminal was closed."""
     number = getattr(signal, "SIGHUP", None)
-    if number is None:  # Windows
+    if number is None or signal.getsignal(number) is signal.SIG_IGN:  # Windows; or nohup, which means it
         return
     had_terminal = _has_terminal()
 
