@@ -137,10 +137,10 @@ def workers(folder: Path, arguments: Sequence[str] = ("--workers", "2"), **envir
             text=True,
         )
     try:
-        until(lambda: "http://" in log.read_text("utf-8") or process.poll() is not None)
-        found = re.search(r"http://[\d.:]+", log.read_text("utf-8"))
+        until(lambda: "listens on" in log.read_text("utf-8") or process.poll() is not None)
+        found = re.search(r"listens on (http://[\d.:]+)", log.read_text("utf-8"))
         assert found, log.read_text("utf-8")
-        with httpx.Client(base_url=found[0], trust_env=False, timeout=PATIENCE) as client:
+        with httpx.Client(base_url=found[1], trust_env=False, timeout=PATIENCE) as client:
             yield Workers(process, client, log)
     finally:
         process.kill()

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -98,8 +99,9 @@ class TestGivenSocket:
 
     def test_one_that_everybody_reaches_wants_tokens(self, capsys: pytest.CaptureFixture[str]) -> None:
         with socket.create_server(("0.0.0.0", 0)) as listener:  # noqa: S104 - nobody is answered
-            options = {"host": None, "port": None, "allow_open": False, "access_log": False}
-            assert run_serve(**options, fd=os.dup(listener.fileno())) == Exit.NOT_CONFIGURED  # type: ignore[arg-type]
+            given = os.dup(listener.fileno())
+            code = run_serve(host=None, port=None, allow_open=False, access_log=False, fd=given)
+            assert code == Exit.NOT_CONFIGURED
         assert "QIUSUO_TOKENS" in capsys.readouterr().err
 
 
@@ -240,7 +242,7 @@ class TestTls:
             with pytest.raises(ConfigurationError) as told:
                 tls_context(Settings.load(**given))
             assert told.value.fact.code == code
-        files = {"tls_cert": str(one.certificate), "tls_key": str(two.key)}
+        files: dict[str, Any] = {"tls_cert": str(one.certificate), "tls_key": str(two.key)}
         assert run_serve(host=None, port=0, allow_open=False, access_log=False, **files) == Exit.NOT_CONFIGURED
         assert str(two.key) in capsys.readouterr().err
 

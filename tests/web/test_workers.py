@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.cli.exits import Exit
+from qiusuo.cli.serving.answering import reload_on_hang_up
 from qiusuo.config import Settings
 from qiusuo.doctor import examine
 from qiusuo.errors import ConfigurationError
@@ -184,6 +186,7 @@ class TestStart:
         empty.mkdir()
         with workers(tmp_path / "own", PATH=str(empty), SEARXNG_URL="http://127.0.0.1:9") as pair:
             until(lambda: "Each of the 2 workers has a cache" in pair.said)
+            assert pair.said.index("listens on") < pair.said.index("Each of the 2 workers")
             assert pair.store is None
             pair.wait_for()
             assert pair.said.count("Each of the 2 workers") == 1
@@ -251,3 +254,12 @@ def test_a_terminal_that_is_closed_ends_the_server(tmp_path: Path) -> None:
     finally:
         os.close(terminal)
     assert process.wait(PATIENCE) in {-signal.SIGTERM, -signal.SIGHUP}
+
+
+async def test_nohup_is_obeyed() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        reload_on_hang_up(asyncio.get_running_loop(), lambda: None, lambda: None)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -39,6 +39,8 @@ class Telling:
     url: str
     notices: bool = True
     work: bool = True
+    begin: asyncio.Event | None = None
+    """Where somebody else says that the server listens: notices come after that."""
 
 
 def build_app(settings: Settings, metrics_folder: str | None = None) -> QiusuoApp:
@@ -71,7 +73,7 @@ def answer(
         when_running(asyncio.get_running_loop())
         # Beside the start: nobody waits for a server because a SearXNG is slow to answer.
         app = server.app
-        works = [_show_notices(app, err, telling.url)] if telling.notices else []
+        works = [_show_notices(app, err, telling)] if telling.notices else []
         works += [_show_work(app, err)] if telling.work else []
         tasks = [asyncio.create_task(work) for work in works]
         try:
@@ -92,7 +94,7 @@ def answer(
 def reload_on_hang_up(loop: asyncio.AbstractEventLoop, reload: Callable[[], None], stop: Callable[[], None]) -> None:
     """Call ``reload`` on SIGHUP, and ``stop`` where it comes because the terminal was closed."""
     number = getattr(signal, "SIGHUP", None)
-    if number is None:  # Windows
+    if number is None or signal.getsignal(number) is signal.SIG_IGN:  # Windows; or nohup, which means it
         return
     had_terminal = _has_terminal()
 
@@ -113,7 +115,10 @@ def _has_terminal() -> bool:
         return False
 
 
-async def _show_notices(app: QiusuoApp, err: Console, url: str) -> None:
+async def _show_notices(app: QiusuoApp, err: Console, telling: Telling) -> None:
+    if telling.begin is not None:
+        await telling.begin.wait()
+    url = telling.url
     language = words_for_terminal().language
     for finding in await startup_notices(app.backend.settings, app.backend.service):
         told = finding.wording(language)

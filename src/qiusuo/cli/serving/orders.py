@@ -8,6 +8,8 @@ from typing import Any, Final, Self
 
 RETIRE: Final = b"R"
 """To a worker: take no new request, finish those that run, then end."""
+TELL: Final = b"T"
+"""To a worker: people know where the server is, so tell them what is wrong with it."""
 FORCE: Final = b"F"
 """To a worker: end at once."""
 

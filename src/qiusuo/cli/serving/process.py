@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
-from qiusuo.cli.serving.orders import FORCE, RETIRE, Order, Report
+from qiusuo.cli.serving.orders import FORCE, RETIRE, TELL, Order, Report
 
 _MODULE: Final = "qiusuo.cli.serving.worker"
 _COUNTS: Final = "PROMETHEUS_MULTIPROC_DIR"
@@ -74,6 +74,10 @@ class WorkerProcess:
         """Let it stop in good order; one that is still starting ends at once."""
         with suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM)
+
+    def tell(self) -> None:
+        """Let it tell people what is wrong with the server; only one that was ordered to does."""
+        self._say(TELL)
 
     def retire(self) -> None:
         """Let it finish what it answers, and take nothing new."""

@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 FORCED_SECONDS: Final = 3.0
 """So long a worker that is forced to stop may take."""
+READY_SECONDS: Final = 120.0
+"""So long a worker of a reload may take until it serves."""
 STEADY_SECONDS: Final = 30.0
 """A worker that lived so long was well: the next one is started at once."""
 FIRST_WAIT: Final = 0.25
@@ -77,7 +79,9 @@ class Supervisor:
         reload_on_hang_up(loop, self._reloading.set, lambda: self._told_to_stop(signal.SIGTERM))
         try:
             await self._open_store()
-            if await self._begin():
+            async with self._changing:
+                begun = await self._begin()
+            if begun:
                 self._do(self._reload_when_told())
                 await self._stopping.wait()
         finally:
@@ -114,6 +118,7 @@ class Supervisor:
                 self._code = code if code > 0 else Exit.ALL_FAILED
             return False
         self._plan.tell_serving(self._settings.worker_count)
+        first.tell()
         self._workers.append(first)
         for place in range(1, self._settings.worker_count):
             self._workers.append(await self._start(place))
@@ -150,10 +155,10 @@ class Supervisor:
         code = await worker.wait()
         self._everybody.discard(worker)
         forget_gauges(worker.pid, self._folder)
-        if worker not in self._workers or self._stopping.is_set():
-            return
-        place = self._workers.index(worker)
-        wait = self._next_wait(place, worker)
+        async with self._changing:  # whoever puts it into a place has done so
+            if worker not in self._workers or self._stopping.is_set():
+                return
+            wait = self._next_wait(self._workers.index(worker), worker)
         if served:
             logger.warning("worker %d has ended (%s): another takes its place in %.2g s", worker.pid, code, wait)
         else:
@@ -165,7 +170,8 @@ class Supervisor:
         await asyncio.sleep(wait)
         async with self._changing:
             if worker in self._workers and not self._stopping.is_set():
-                self._workers[self._workers.index(worker)] = await self._start(place)
+                place = self._workers.index(worker)
+                self._workers[place] = await self._start(place)
 
     def _next_wait(self, place: int, worker: WorkerProcess) -> float:
         """Return how long a place stays empty: longer each time that workers die there soon."""
@@ -198,12 +204,13 @@ class Supervisor:
         count = self._settings.worker_count
         for place in range(count):
             new = await self._start(place, notices=place == 0)
-            if not await new.ready():
+            if not await _ready_in_time(new):
                 if place == 0:
                     self._settings = before
                 if not self._stopping.is_set():
                     self._tell_failure(new, await new.wait())
                 return
+            new.tell()
             if place < len(self._workers):
                 self._workers[place].retire()
                 self._workers[place] = new
@@ -244,6 +251,16 @@ class Supervisor:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _ready_in_time(worker: WorkerProcess) -> bool:
+    """Wait until a worker serves; end one that takes too long, since others wait for their turn."""
+    try:
+        async with asyncio.timeout(READY_SECONDS):
+            return await worker.ready()
+    except TimeoutError:
+        worker.kill()
+        return False
 
 
 def _own_folder() -> Path:

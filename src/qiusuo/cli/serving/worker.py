@@ -17,7 +17,7 @@ from rich.console import Console
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.listening import tls_context
 from qiusuo.cli.serving.answering import Telling, answer, build_app
-from qiusuo.cli.serving.orders import FORCE, Order, Report
+from qiusuo.cli.serving.orders import FORCE, RETIRE, TELL, Order, Report
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
@@ -36,6 +36,7 @@ class Worker:
         self._control = socket.socket(fileno=order.control)
         self._listener = socket.socket(fileno=order.listener)
         self._orphaned = False
+        self._may_tell = asyncio.Event()
 
     def run(self) -> int:
         """Serve until told to stop; return the exit code."""
@@ -51,7 +52,7 @@ class Worker:
                 lines = tuple(error_lines(error, words_for_terminal()))
                 self._report(Report(lines, exit_code(error)))
                 return exit_code(error)
-            telling = Telling(order.url, notices=order.notices, work=order.work)
+            telling = Telling(order.url, notices=order.notices, work=order.work, begin=self._may_tell)
             err = Console(stderr=True, highlight=False, soft_wrap=True)
             answer(server, self._listener, err, telling, lambda loop: self._hear(loop, server))
         if self._orphaned:  # nobody else takes this away any more
@@ -85,10 +86,13 @@ class Worker:
                 loop.remove_reader(self._control)
                 self._orphaned = True
                 server.stop()
-            elif FORCE in said:
-                server.force()
-            else:
+                return
+            if TELL in said:
+                self._may_tell.set()
+            if RETIRE in said:
                 server.retire()
+            if FORCE in said:
+                server.force()
 
         loop.add_reader(self._control, hear)
         loop.add_signal_handler(signal.SIGTERM, server.stop)
