@@ -68,10 +68,11 @@ async def _judge_one(verdict: Verdict, reader: Reader, end: float) -> None:
         if reader.done is None and kept is not None and not shown["running"]:
             break
         await asyncio.sleep(1)
-    _count(verdict, reader, turns, kept)
+    count(verdict, reader, turns, kept)
 
 
-def _count(verdict: Verdict, reader: Reader, turns: list[dict[str, Any]], kept: dict[str, Any] | None) -> None:
+def count(verdict: Verdict, reader: Reader, turns: list[dict[str, Any]], kept: dict[str, Any] | None) -> None:
+    """Compare what is kept with what a reader was told."""
     if len(turns) > 1:
         verdict.doubled.append(f"{reader.name}: {len(turns)} turns for one question")
     for text in (reader.streamed, *(turn["answer"] for turn in turns)):
