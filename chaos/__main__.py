@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import signal
 import sys
+from collections import Counter
 from typing import Final
 
 from rich.console import Console
@@ -88,7 +89,9 @@ def _trouble(told: Told) -> list[str]:
     found += [f"LOST {line}" for line in verdict.lost[:10]]
     found += [f"DOUBLED {line}" for line in verdict.doubled[:10]]
     found += [f"NEVER TOLD {line}" for line in verdict.unheard[:10]]
-    return found + [f"5xx {line}" for line in told.server_errors[:10]]
+    for kind, lines in (("unanswered", told.unanswered), ("5xx", told.server_errors)):
+        found += [f"{kind} {count} x {line}" for line, count in Counter(lines).most_common(5)]
+    return found
 
 
 def _row(told: Told) -> list[str]:
@@ -144,7 +147,10 @@ def _markdown(results: list[Told]) -> str:
     ]
     lines += ["| " + " | ".join(_row(told)) + " |" for told in results]
     found = [
-        f"- {told.fault.name}: {line}" for told in results for line in _trouble(told) if not line.startswith("5xx")
+        f"- {told.fault.name}: {line.splitlines()[0]}"
+        for told in results
+        for line in _trouble(told)
+        if not line.startswith(("5xx", "unanswered"))
     ]
     return "\n".join([*lines, "", *found])
 

@@ -172,6 +172,24 @@ def family(pid: int) -> list[int]:
     return found
 
 
+def accepts(pid: int, port: int) -> bool:
+    """Tell whether a process waits for connections on a port: of those that share its socket, some may not yet."""
+    wanted = f":{port:04X}"
+    inodes = {
+        f"socket:[{fields[9]}]"
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
+        if (fields := line.split())[3] == "0A" and fields[1].endswith(wanted)
+    }
+    place = Path(f"/proc/{pid}")
+    with suppress(OSError):
+        links = {entry.name: str(entry.readlink()) for entry in (place / "fd").iterdir()}
+        listening = {f"tfd: {name.rjust(8)}" for name, link in links.items() if link in inodes}
+        waiting = [name for name, link in links.items() if link == "anon_inode:[eventpoll]"]
+        watched = [line[:13] for name in waiting for line in (place / "fdinfo" / name).read_text().splitlines()]
+        return not listening.isdisjoint(watched)
+    return False
+
+
 def memory(pids: Sequence[int]) -> float:
     """Return the resident memory of processes in MB."""
     total = 0

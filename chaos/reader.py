@@ -35,6 +35,7 @@ class Reader:
     words: int = 200
     pace: float = 20.0
     break_after: int | None = None
+    reload_after: float | None = None  # seconds after which the page is loaded again: read on by whichever server
 
     session: str = ""
     turn: str = ""
@@ -83,6 +84,8 @@ class Reader:
             ) as events:
                 async for some in events:
                     self._take(some)
+                    if self.reload_after is not None and time.monotonic() > self.began + self.reload_after:
+                        break
         except (Refused, Unreachable) as error:
             self.trouble.append(str(error))
             if isinstance(error, Refused) or not self.session:
@@ -175,6 +178,7 @@ class Reader:
     def _known(self) -> None:
         """The answer goes on, or has ended."""
         if self._broke is not None:
-            self.longest_doubt = max(self.longest_doubt, time.monotonic() - self._broke)
+            if self.strike.at is not None:
+                self.longest_doubt = max(self.longest_doubt, time.monotonic() - self._broke)
             self._broke = None
             self._sign = time.monotonic()

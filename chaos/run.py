@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from chaos.world import World
 RAMP: Final = 4.0
 UNTIL_STRIKE: Final = 3.0
 PACE: Final = 20.0
+RELOADING: Final = 4  # every fourth reader loads the page again: another server may tell the answer then
 SHORTEST, LONGEST = 10.0, 30.0  # seconds of an answer
 END_SECONDS: Final = 90.0  # for every reader to come to an end after the fault
 NORMAL_SECONDS: Final = 90.0  # so long fresh questions are tried
@@ -37,6 +39,7 @@ class Told:
     normal_after: float | None = None
     asked_meanwhile: int = 0
     answered_meanwhile: int = 0
+    unanswered: list[str] = field(default_factory=list)
     server_errors: list[str] = field(default_factory=list)
     problem: str = ""  # why it could not be run
 
@@ -84,7 +87,7 @@ async def strike_world(world: World, told: Told, size: Size) -> None:
         await within(STRIKE_SECONDS, fault.strike(world), "the fault")
         asking.cancel()
         _say(fault, f"the fault is over after {time.monotonic() - strike.at:.1f} s; fresh questions are asked")
-        told.normal_after = await _until_normal(world, time.monotonic())
+        told.normal_after = await _until_normal(world, told, time.monotonic())
         normal = "never" if told.normal_after is None else f"{told.normal_after:.1f} s"
         _say(fault, f"normal again: {normal}; the readers come to their ends")
         _, late = await asyncio.wait(reading, timeout=END_SECONDS)
@@ -96,6 +99,9 @@ async def strike_world(world: World, told: Told, size: Size) -> None:
         await asyncio.gather(*reading, return_exceptions=True)
     told.verdict = await judge(readers)
     told.server_errors = list(world.front.server_errors)
+    refusals = Counter(line for reader in readers for line in reader.trouble if line.startswith("HTTP"))
+    for line, count in refusals.most_common(5):
+        _say(fault, f"{count} readers were told {line}")
 
 
 def _reader(world: World, told: Told, size: Size, number: int, strike: Strike) -> Reader:
@@ -104,7 +110,15 @@ def _reader(world: World, told: Told, size: Size, number: int, strike: Strike) -
     breaking = chance.random() < told.fault.breaking
     token, source = world.tokens[number % len(world.tokens)], f"127.1.0.{number % 200 + 1}"
     return Reader(
-        world.front, f"a{number}", token, source, strike, words, PACE, chance.randint(60, words) if breaking else None
+        world.front,
+        f"a{number}",
+        token,
+        source,
+        strike,
+        words,
+        PACE,
+        break_after=chance.randint(60, words) if breaking else None,
+        reload_after=1.0 if number % RELOADING == 1 else None,
     )
 
 
@@ -139,32 +153,37 @@ def _fresh(world: World, name: str) -> Reader:
     return Reader(world.front, name, world.tokens[0], "127.1.1.1", Strike(), words=5)
 
 
-async def _is_answered(world: World, name: str) -> bool:
+async def _is_answered(world: World, told: Told, name: str) -> bool:
     """Ask a fresh question; tell whether it was answered whole, in the time that people wait."""
-    reader = _fresh(world, name)
+    reader, began = _fresh(world, name), time.monotonic()
     with suppress(TimeoutError):
         async with asyncio.timeout(FRESH_SECONDS):
             await reader.read()
-    return reader.done is not None and reader.streamed == reader.expected
+    if reader.done is not None and reader.streamed == reader.expected:
+        return True
+    stage = "its conversation" if not reader.session else "its first word" if not reader.streamed else "its end"
+    why = reader.trouble[-1] if reader.trouble else f"waited for {stage} for {time.monotonic() - began:.0f} s"
+    told.unanswered.append(why)
+    return False
 
 
 async def _ask_meanwhile(world: World, told: Told) -> None:
     """Ask fresh questions while the fault lasts."""
     while True:
-        answered = await _is_answered(world, f"meanwhile{told.asked_meanwhile}")
+        answered = await _is_answered(world, told, f"meanwhile{told.asked_meanwhile}")
         told.asked_meanwhile += 1
         told.answered_meanwhile += answered
         await asyncio.sleep(0.5)
 
 
-async def _until_normal(world: World, since: float) -> float | None:
+async def _until_normal(world: World, told: Told, since: float) -> float | None:
     """Ask fresh questions; return after how many seconds the first of some in a row was answered."""
     row = number = 0
     first = 0.0
     while time.monotonic() - since < NORMAL_SECONDS:
         number += 1
         began = time.monotonic()
-        if await _is_answered(world, f"fresh{number}"):
+        if await _is_answered(world, told, f"fresh{number}"):
             first = first if row else time.monotonic()
             row += 1
             if row == IN_A_ROW:

@@ -19,7 +19,7 @@ from subprocess import run
 from typing import Final, Self
 
 from chaos.clock import set_step, stepped_clock
-from chaos.processes import DidNotStart, NotThere, Program, family, free_port, listens, program, wait_until
+from chaos.processes import DidNotStart, NotThere, Program, accepts, family, free_port, listens, program, wait_until
 from chaos.wire import Front
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -95,7 +95,7 @@ class Server:
         set_step(self.clock, seconds)
 
     async def start(self) -> None:
-        """Start it and wait until it takes requests."""
+        """Start it and wait until all its workers take requests."""
         self.program.start()
         front = Front(self.port)
 
@@ -104,7 +104,8 @@ class Server:
                 raise DidNotStart(f"the server has ended: {self.program.last_words()}")
             with suppress(Exception):
                 await front.call("GET", "/readyz", token="", patience=5)
-                return True
+                pids = self.worker_pids
+                return len(pids) == self.workers and all(accepts(pid, self.port) for pid in pids)
             return False
 
         try:
