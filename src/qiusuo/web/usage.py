@@ -148,8 +148,8 @@ class UsageRoutes:
 
     async def _all(self, request: Request) -> dict[str, Any]:
         if not self.backend.is_run_by(request.scope):
-            code = "usage.for_operators" if self.backend.recognises_people else "usage.from_here_only"
-            raise Refusal(HTTPStatus.FORBIDDEN, Fact(code))
+            codes = {"otherwise": "usage.for_operators", "from_here": "usage.from_here_only"}
+            raise Refusal(HTTPStatus.FORBIDDEN, self.backend.not_operator(request.scope, **codes))
         return await self._report(request, None)
 
     async def _report(self, request: Request, owner: str | None) -> dict[str, Any]:

@@ -46,9 +46,8 @@ def admit(backend: Backend, request: Request) -> None:
     if sites.is_foreign(request.scope, headers.get(b"host", b"").decode("latin-1"), headers):
         raise Refusal(HTTPStatus.FORBIDDEN, Fact("web.not_our_page"))
     if not backend.is_run_by(request.scope):
-        raise Refusal(
-            HTTPStatus.FORBIDDEN, Fact("web.not_operator" if backend.recognises_people else "web.not_from_here")
-        )
+        told = backend.not_operator(request.scope, otherwise="web.not_operator", from_here="web.not_from_here")
+        raise Refusal(HTTPStatus.FORBIDDEN, told)
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     empty = not kind and request.headers.get("content-length", "0") == "0"
     if request.method not in _READS and kind != _JSON and not empty:
