@@ -60,7 +60,8 @@ class TestComingIn:
         assert known.status_code == 200
         assert known.json()["person"] == {"name": "ann", "via": "sign_in"}
         assert known.json()["operator"] is False
-        assert browser.get("/api/settings").status_code == 403
+        refused = browser.get("/api/settings")
+        assert (refused.status_code, refused.json()["code"]) == (403, "signin.not_operator")
         assert browser.post("/api/search", json={"query": "tea"}).status_code == 200
 
     def test_what_the_browser_keeps(self, browser: Browser) -> None:
