@@ -25,8 +25,8 @@ _HERE: Final = Path(__file__)
 # In an installed package in the folder above, in the repository at its root.
 FOLDERS: Final = (_HERE.parents[1] / "docs", _HERE.parents[4] / "docs")
 FIRST: Final = (
-    "usage", "deployment", "board", "troubleshooting", "settings", "models", "configuration", "engines", "tools",
-    "chat", "files", "research", "sharing", "native-search", "openai-api", "clients", "followups", "reading",
+    "usage", "deployment", "people", "board", "troubleshooting", "settings", "models", "configuration", "engines",
+    "tools", "chat", "files", "research", "sharing", "native-search", "openai-api", "clients", "followups", "reading",
     "passages", "citations", "legal", "google", "plugins", "api", "cli",
 )  # fmt: skip
 API: Final = "api"

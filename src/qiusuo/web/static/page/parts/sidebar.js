@@ -9,6 +9,8 @@ import { History } from "./history.js";
 import { Icon, IconButton } from "./icons.js";
 import { MoreSettings, SettingsPanel } from "./settings.js";
 
+/** @import { Budget } from "../types.js" */
+
 /** @param {{phone: boolean, open: boolean}} props */
 export function Sidebar({ phone, open }) {
   /** @type {{current: HTMLElement | null}} */
@@ -57,6 +59,7 @@ function Preferences() {
   const theme = THEMES[getTheme()];
   const other = getLanguage() === "zh" ? "en" : "zh";
   const operator = useStore((state) => state.config?.operator ?? false);
+  const budget = useStore((state) => state.config?.budget ?? null);
   return html`
     <footer class="preferences">
       <${IconButton} icon=${theme.icon} label=${`${t("theme")}: ${t(theme.words)}`} onClick=${() => setTheme(theme.next)} />
@@ -67,6 +70,17 @@ function Preferences() {
       ${operator && html`<a class="quiet" href=${`${ROOT}/settings`}><${Icon} name="gear" />${t("serverSettings")}</a>`}
       <a class="quiet" href=${`${ROOT}/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
       <p class="hint"><a href=${`${ROOT}/usage`}>${t("myUsage")}</a>${operator && html`<a href=${`${ROOT}/board`}>${t("board")}</a>`}</p>
+      ${budget && html`<p class="hint budget">${left(budget).join(" · ")}</p>`}
     </footer>
   `;
+}
+
+/** @param {Budget} budget @returns {string[]} what is left of it in this month */
+function left(budget) {
+  const count = new Intl.NumberFormat(getLanguage());
+  const pairs = /** @type {const} */ ([
+    ["searchesLeft", budget.searches, budget.usedSearches],
+    ["tokensLeft", budget.modelTokens, budget.usedModelTokens],
+  ]);
+  return pairs.flatMap(([words, limit, used]) => (limit === null ? [] : t(words, { count: count.format(Math.max(limit - used, 0)) })));
 }
