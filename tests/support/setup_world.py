@@ -15,6 +15,7 @@ from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.web.chat import chat_extension
+from qiusuo.web.people import people_extension
 from tests.support.page_world import DESKTOP, PHONE, PageWorld, Screen
 from tests.support.scripted_model import Step
 from tests.support.settings_world import SettingsServer, config_path
@@ -34,7 +35,9 @@ class SetupWorld(PageWorld):
     def _open(self, port: int = 0) -> None:
         settings = Settings.load(**self._settings)
         chat = chat_extension(store=open_store(self._store))
-        self.server = SettingsServer(SearchService.from_settings(settings), settings, extensions=[chat])
+        self.server = SettingsServer(
+            SearchService.from_settings(settings), settings, extensions=[chat, people_extension()]
+        )
         if port:
             self.server._listener.close()
             self.server._listener = socket.create_server(("127.0.0.1", port))

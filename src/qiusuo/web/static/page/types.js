@@ -256,6 +256,13 @@
  * @property {string} label
  * @property {"remote" | "local" | "extractive" | "unusable"} kind
  *
+ * @typedef {object} Budget null: no limit
+ * @property {number} usedSearches
+ * @property {number | null} searches
+ * @property {number} usedModelTokens
+ * @property {number | null} modelTokens
+ * @property {string} anew the day on which it begins anew
+ *
  * @typedef {object} Config
  * @property {ModelChoice[]} [models]
  * @property {{name: string, label: string, kind: "remote" | "local" | "extractive" | "unusable", nativeSearch: boolean}} model
@@ -265,6 +272,7 @@
  * @property {Named[]} [freshness] how new pages may have to be; blank: any time
  * @property {"snippets" | "auto" | "read"} depth what answers rest on where a conversation does not say
  * @property {Partial<Record<Language, string[]>>} examples
+ * @property {Budget | null} [budget] what the reader has used of a month's budget
  * @property {boolean} operator whether the reader runs the server: commands are for nobody else
  * @property {{name: string, via: string} | null} [person] who has come in without a token
  * @property {string} program how our command is typed on the server; blank for who does not run it

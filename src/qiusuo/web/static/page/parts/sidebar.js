@@ -11,6 +11,8 @@ import { Icon, IconButton } from "./icons.js";
 import { LanguageChoice } from "./language.js";
 import { MoreSettings, SettingsPanel } from "./settings.js";
 
+/** @import { Budget } from "../types.js" */
+
 /** @param {{phone: boolean, open: boolean}} props */
 export function Sidebar({ phone, open }) {
   /** @type {{current: HTMLElement | null}} */
@@ -60,6 +62,7 @@ function Preferences() {
   const operator = useStore((state) => state.config?.operator ?? false);
   const person = useStore((state) => state.config?.person ?? null);
   const account = useLater(() => import("../later/account.js"), person !== null);
+  const budget = useStore((state) => state.config?.budget ?? null);
   return html`
     <footer class="preferences">
       ${account && person && html`<${account.Account} person=${person} />`}
@@ -69,6 +72,17 @@ function Preferences() {
       ${operator && html`<a class="quiet" href=${`${ROOT}/settings`}><${Icon} name="gear" />${t("serverSettings")}</a>`}
       <a class="quiet" href=${`${ROOT}/docs?lang=${getLanguage()}`} target="_blank"><${Icon} name="book" />${t("docs")}</a>
       <p class="hint"><a href=${`${ROOT}/usage`}>${t("myUsage")}</a>${operator && html`<a href=${`${ROOT}/board`}>${t("board")}</a>`}</p>
+      ${budget && html`<p class="hint budget">${left(budget).join(" · ")}</p>`}
     </footer>
   `;
+}
+
+/** @param {Budget} budget @returns {string[]} what is left of it in this month */
+function left(budget) {
+  const count = new Intl.NumberFormat(getLanguage());
+  const pairs = /** @type {const} */ ([
+    ["searchesLeft", budget.searches, budget.usedSearches],
+    ["tokensLeft", budget.modelTokens, budget.usedModelTokens],
+  ]);
+  return pairs.flatMap(([words, limit, used]) => (limit === null ? [] : t(words, { count: count.format(Math.max(limit - used, 0)) })));
 }

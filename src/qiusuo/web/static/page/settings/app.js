@@ -13,8 +13,9 @@ import { DoctorSheet } from "./doctor.js";
 import { EnginesSheet } from "./engines.js";
 import { lookAgain } from "./look.js";
 import { ModelSheet } from "./model.js";
-import { LookSheet, PeopleSheet, PrivacySheet, SearxngSheet } from "./others.js";
+import { LookSheet, PrivacySheet, SearxngSheet } from "./others.js";
 import { PacksSheet } from "./packs.js";
+import { PeopleSheet } from "./people.js";
 import { tr } from "./tr.js";
 
 /** @import { Desk } from "./desk.js" */

@@ -1,5 +1,4 @@
-/** The small parts: SearXNG, language and look, privacy, people. */
-import { ROOT } from "../browser.js";
+/** The small parts: SearXNG, language and look, privacy. */
 import { html } from "../html.js";
 import { getLanguage, getTheme, languages, setLanguage, setTheme } from "../i18n.js";
 import { edit, valueOf } from "./desk.js";
@@ -100,16 +99,6 @@ export function PrivacySheet({ data }) {
         />
         <span class="state">${on ? tr("on") : tr("off")}</span>
       <//>
-    <//>
-  `;
-}
-
-export function PeopleSheet() {
-  return html`
-    <${Sheet} id="people" title=${tr("people")}>
-      <p>${tr("peopleAbout")}</p>
-      <p class="command"><code>QIUSUO_TOKENS=anna:…:operator,ben:…</code></p>
-      <p><a href=${`${ROOT}/docs/configuration?lang=${getLanguage()}`} target="_blank">${tr("peopleDocs")}</a></p>
     <//>
   `;
 }

@@ -94,6 +94,34 @@
  * @property {number | null} total
  * @property {string} words what is being done, or why it failed
  *
+ * @typedef {object} Person somebody with a token of the database
+ * @property {string} name
+ * @property {string} token its public beginning
+ * @property {"user" | "operator"} role
+ * @property {boolean} ended
+ * @property {string | null} endsAt
+ * @property {number | null} perMinute
+ * @property {number | null} searches
+ * @property {number | null} modelTokens
+ * @property {string[] | null} engines
+ * @property {string[] | null} models
+ * @property {number} usedSearches
+ * @property {number} usedModelTokens
+ * @property {string} madeAt
+ * @property {string | null} usedAt
+ *
+ * @typedef {object} PeopleData
+ * @property {Person[]} people
+ * @property {{engines: string[], models: string[]}} choices
+ * @property {string[]} inSettings names of tokens of the settings
+ *
+ * @typedef {object} AuditLine
+ * @property {number} id
+ * @property {number} at seconds since 1970
+ * @property {string} who
+ * @property {string} address
+ * @property {string} message
+ *
  * @typedef {import("../types.js").Finding & {repair?: boolean, check?: string, docsUrl?: string}} Found a finding of the doctor
  */
 export {};
