@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,11 +13,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
-from qiusuo.chat.sessions.store import Address, open_store
+from qiusuo.chat.sessions.presence import living
+from qiusuo.chat.sessions.store import Address, open_store, servers_folder
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
-from qiusuo.errors import ConfigurationError, SearchError
+from qiusuo.errors import ConfigurationError, SearchError, SessionBusy
 from qiusuo.text import visible
 from qiusuo.words import Fact
 
@@ -66,17 +68,67 @@ def run_restore(source: Path) -> Exit:
     return guarded(work)
 
 
-def guarded(work: Callable[[DataWords], None]) -> Exit:
+def run_database(*, migrate: bool) -> Exit:
+    """Tell what state the tables are in, or bring them up to date."""
+
+    async def work(words: DataWords) -> Exit:
+        store = opened_store()
+        from qiusuo.chat.sessions.store_history import HEAD, check_version  # noqa: PLC0415 - an extra
+
+        database = store.database
+        try:
+            if database.address.path is not None and not database.address.path.exists():
+                raise ConfigurationError(Fact("data.no_database"), place=database.address.shown)
+            if migrate:
+                await database.run(lambda _: None)
+            await database.look()
+            state = await database.driver.run(check_version, write=False)
+        finally:
+            await database.aclose()
+        say(words("database", address=database.address.shown, shown=state.shown, known=HEAD))
+        say(words("up_to_date" if state.is_current else "behind"))
+        return Exit.OK
+
+    return guarded(lambda words: asyncio.run(work(words)))
+
+
+def run_copy(source: str | None, to: str, *, replace: bool) -> Exit:
+    """Copy all tables into another database."""
+
+    async def work(words: DataWords) -> None:
+        first, second = (open_store(source) if source else opened_store()), open_store(to)
+        from qiusuo.data.copying import copy_all  # noqa: PLC0415 - an extra
+
+        addresses = [store.database.address for store in (first, second)]
+        for address in addresses:
+            folder = servers_folder(address)
+            if folder is not None and living(folder):
+                raise SessionBusy(Fact("data.in_use"), place=address.shown)
+        if addresses[0].kind == "sqlite" and not (addresses[0].path and addresses[0].path.exists()):
+            raise ConfigurationError(Fact("data.no_database"), place=addresses[0].shown)
+        try:
+            with _progress(words) as tell:
+                done = await copy_all(first.database, second.database, replace=replace, tell=tell)
+        finally:
+            for store in (first, second):
+                await store.database.aclose()
+        rows, (old, new) = sum(done.rows.values()), addresses
+        say(words("copied", source=old.shown, target=new.shown, rows=rows))
+        say(words("now_use_it"))
+
+    return guarded(lambda words: asyncio.run(work(words)))
+
+
+def guarded(work: Callable[[DataWords], Exit | None]) -> Exit:
     """Do something; what keeps it from being done is told, and becomes the exit code."""
     words = DataWords(words_for_terminal().language)
     try:
-        work(words)
+        return work(words) or Exit.OK
     except SearchError as error:
         err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
         for line in error_lines(error, words_for_terminal()):
             err.print(Text(line))
         return exit_code(error)
-    return Exit.OK
 
 
 def say(text: str) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import tempfile
 import threading
 import time
 import zipfile
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -27,6 +26,7 @@ from qiusuo.data.sqlite_files import (
     schema_of,
     tables_in,
 )
+from qiusuo.data.writing import written
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.words import Fact
 
@@ -42,21 +42,15 @@ def back_up(database: Path, target: Path, *, force: bool = False, tell: Tell) ->
         InvalidQuery: there is such a file, and it is not to be replaced.
         SearchError: there is no database, it is damaged, or the file cannot be written.
     """
-    target = target.expanduser()
     if not database.exists():
         raise ConfigurationError(Fact("data.no_database"), place=str(database))
-    if target.exists() and (not force or target.samefile(database)):
+    if target.exists() and target.samefile(database):
         raise InvalidQuery(Fact("data.there_already"), place=str(target))
-    try:
-        # Its own folder, which nobody else can look into, on the disk of the target: so it can be moved in one step.
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
-            copy, packed = Path(folder) / DATABASE, Path(folder) / "backup"
-            _copy(database, copy, tell)
-            manifest = _described(copy)
-            _pack(copy, manifest, packed, tell)
-            _put(packed, target, force=force)
-    except OSError as error:
-        raise ConfigurationError(Fact("data.cannot_write", why=error.strerror or ""), place=str(target)) from None
+    with written(target, force=force) as packed:
+        copy = packed.with_name(DATABASE)
+        _copy(database, copy, tell)
+        manifest = _described(copy)
+        _pack(copy, manifest, packed, tell)
     return manifest
 
 
@@ -96,8 +90,7 @@ def _described(copy: Path) -> Manifest:
 
 
 def _pack(copy: Path, manifest: Manifest, packed: Path, tell: Tell) -> None:
-    file = os.open(packed, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(file, "wb") as out:
+    with packed.open("wb") as out:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
             archive.writestr(MANIFEST, manifest.to_json())
             done = 0
@@ -108,26 +101,3 @@ def _pack(copy: Path, manifest: Manifest, packed: Path, tell: Tell) -> None:
                     tell(Fact("data.packing"), done, manifest.size)
         out.flush()
         os.fsync(out.fileno())
-
-
-def _put(packed: Path, target: Path, *, force: bool) -> None:
-    if not force:
-        try:
-            os.link(packed, target)  # in one step, and never over a file that came meanwhile
-        except FileExistsError:
-            raise InvalidQuery(Fact("data.there_already"), place=str(target)) from None
-        except OSError:  # a file system without links
-            packed.rename(target)
-    else:
-        packed.replace(target)
-    sync_folder(target.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Let a name that was just given outlast a power cut, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -20,9 +20,10 @@ from typing import Final
 from qiusuo.chat.sessions.presence import living
 from qiusuo.chat.sessions.store import Address, servers_folder
 from qiusuo.chat.sessions.store_database import Database
-from qiusuo.data.backup import Tell, sync_folder
+from qiusuo.data.backup import Tell
 from qiusuo.data.manifest import DATABASE, LARGEST, MANIFEST, Manifest
 from qiusuo.data.sqlite_files import CHUNK, check_sound, counts_in, opened
+from qiusuo.data.writing import sync_folder
 from qiusuo.errors import ConfigurationError, InvalidQuery, SessionBusy
 from qiusuo.words import Fact
 
@@ -44,7 +45,7 @@ def restore(address: Address, source: Path, *, tell: Tell) -> Restored:
         SessionBusy: a server uses the database.
         SearchError: the file is no sound backup, or of a newer version; or it cannot be put there.
     """
-    database, folder = address.path, servers_folder(address, {})
+    database, folder = address.path, servers_folder(address)
     if database is None:
         raise ConfigurationError(Fact("data.in_memory"))
     _refuse_in_use(folder, database)

@@ -9,8 +9,7 @@ from sqlalchemy import BigInteger, Column, Connection, Index, Integer, MetaData,
 from qiusuo.chat.sessions.store_schema import MAX_ID
 from qiusuo.usage.histogram import PARTS
 
-# Any numbers, as long as they stay the same: who creates the tables holds the first, who folds sums the second.
-_CREATION_LOCK: Final = 7_117_051_969
+# Any number, as long as it stays the same: who folds sums holds it.
 _FOLDING_LOCK: Final = 7_117_051_970
 
 metadata: Final = MetaData()
@@ -54,12 +53,6 @@ writers: Final = Table(
     Column("batch", BigInteger, nullable=False),
     Column("at", BigInteger, nullable=False),
 )
-
-
-def create_tables(connection: Connection) -> None:
-    """Create what is missing; several processes may do so at once. The transaction must be a writing one."""
-    _lock(connection, "pg_advisory_xact_lock", _CREATION_LOCK)
-    metadata.create_all(connection)
 
 
 def lock_for_adding(connection: Connection) -> None:

@@ -12,12 +12,10 @@ from sqlalchemy import Connection, Row, Table, case, delete, func, literal, sele
 
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.chat.sessions.store_database import Database, Work
-from qiusuo.errors import Unavailable
 from qiusuo.usage.recorder import FAILING, HOUR, OTHERS, SEARCH, SLOW, Batch
 from qiusuo.usage.schema import (
     KEYS,
     SUMS,
-    create_tables,
     lock_for_adding,
     lock_for_folding,
     queries,
@@ -73,7 +71,6 @@ class UsageStore:
         self._clock = clock
         self._most_rows = most_rows
         self._id = new_id()
-        self._ready = False
 
     async def add(self, batch: Batch) -> None:
         """Add counts to those that are there; a batch that was added before is left alone.
@@ -99,7 +96,7 @@ class UsageStore:
             if connection.execute(_claiming(connection), mine).first() is None:
                 return
             if sums:
-                connection.execute(_adding(connection), sums)
+                connection.execute(adding(connection), sums)
             if words:
                 connection.execute(_adding_queries(connection), words)
 
@@ -187,15 +184,7 @@ class UsageStore:
         return await self._run(work)
 
     async def _run(self, work: Work[T], *, write: bool = False) -> T:
-        if not self._ready:
-            await self.database.run(create_tables, write=True)
-            self._ready = True
-        try:
-            return await self.database.run(work, write=write)
-        except Unavailable as error:
-            if error.fact.code == "store.tables_gone":  # another database was put in the place
-                self._ready = False
-            raise
+        return await self.database.run(work, write=write)
 
     def _keep_rows_few(self, connection: Connection) -> None:
         """Count the people of the oldest days together where there are too many rows."""
@@ -224,7 +213,7 @@ def _claiming(connection: Connection) -> Any:
     return insert.on_conflict_do_update(index_elements=["id"], set_=news, where=new).returning(writers.c.id)
 
 
-def _adding(connection: Connection) -> Any:
+def adding(connection: Connection) -> Any:
     """Return the statement that adds to rows which are there, and makes those that are not."""
     insert = _insert(connection, usage)
     added = {name: usage.c[name] + insert.excluded[name] for name in SUMS}
@@ -253,7 +242,7 @@ def _fold(connection: Connection, before: int, *, owners: bool = True) -> None:
         return
     connection.execute(delete(usage).where(old))
     rows = [dict(zip((*KEYS, *SUMS), (DAY, *row[: len(by)], *map(int, row[len(by) :])), strict=True)) for row in found]
-    connection.execute(_adding(connection), rows)
+    connection.execute(adding(connection), rows)
 
 
 def _keep_queries_few(connection: Connection) -> None:

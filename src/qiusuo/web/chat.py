@@ -45,6 +45,7 @@ from qiusuo.web.chat_files import FileRoutes
 from qiusuo.web.chat_requests import Handler, answered, count_in, owner_of
 from qiusuo.web.feedback import FeedbackRoutes
 from qiusuo.web.language import reader_language, wished_language
+from qiusuo.web.own_data import OwnDataRoutes
 from qiusuo.web.portable import PortableRoutes
 from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
@@ -124,7 +125,8 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
 
         portable = PortableRoutes(backend, conversations)
         feedback = FeedbackRoutes(backend, conversations)
-        routes = [*portable.routes(), *feedback.routes(), *ChatRoutes(backend, conversations).routes()]
+        routes = [*portable.routes(), *feedback.routes(), *OwnDataRoutes(backend, conversations).routes()]
+        routes += ChatRoutes(backend, conversations).routes()
         return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
 
     return extend

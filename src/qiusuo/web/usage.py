@@ -87,6 +87,7 @@ def usage_extension(clock: Callable[[], float] = time.time) -> Extend:
             return Extension(())
         recorder = UsageRecorder(keep_queries=settings.board_queries, clock=clock)
         keeper = UsageKeeper(recorder, UsageStore(database, clock=clock), settings)
+        backend.parts["usage"] = keeper
         if keeper.counts:
             backend.service.observe(recorder)
             conversations.chat.observers.append(recorder)

@@ -290,6 +290,14 @@ class Conversations:
             if (live_owner, live_session) == (owner, session):
                 live.stop()
 
+    async def stop_all(self, owner: str) -> None:
+        """Stop what runs here of somebody, and wait for its end."""
+        mine = [live for (whose, _, _), live in self._live.items() if whose == owner]
+        for live in mine:
+            live.stop()
+        for live in mine:
+            await live.wait()
+
     def break_off(self) -> None:
         """Break off every turn that runs here; each is saved, and its readers are told."""
         for live in tuple(self._live.values()):

@@ -18,7 +18,10 @@ _DAY: Final = 86_400.0
 
 
 class Retention:
-    """Looks every hour, beside what the server does; ``days`` tells how long is kept at that moment, None for good."""
+    """Looks every hour, beside what the server does; ``days`` tells how long is kept at that moment, None for good.
+
+    Some owners may have their own time; where there are both, the shorter one holds.
+    """
 
     def __init__(self, store: SessionStore, days: Callable[[], int | None], look_seconds: float = LOOK_SECONDS) -> None:
         self._store = store
@@ -35,10 +38,11 @@ class Retention:
     async def _run(self) -> None:
         while True:
             try:
-                if (days := self._days()) and (deleted := await self._store.delete_untouched(days * _DAY)):
-                    logger.info("%d conversations were deleted: nothing happened in them for %d days", deleted, days)
+                days = self._days()
+                if deleted := await self._store.delete_untouched(days * _DAY if days else None):
+                    logger.info("%d conversations were deleted: nothing happened in them for too long", deleted)
                     if self.when_deleted is not None:
-                        await self.when_deleted(deleted, days)
+                        await self.when_deleted(deleted, days or 0)
             except SearchError as error:
                 logger.warning("old conversations are not deleted yet: %s", error)
             except Exception:  # a fault here must not end the looking

@@ -335,8 +335,11 @@ class SessionStore(Protocol):
     async def delete(self, owner: str, session: str) -> None:
         """End a conversation: its turns, cache and numbering are gone."""
 
-    async def delete_untouched(self, seconds: float) -> int:
-        """Delete all owners' conversations in which nothing happened for so long; return how many."""
+    async def delete_untouched(self, seconds: float | None) -> int:
+        """Delete conversations in which nothing happened for so long, or for as long as their owner's are kept.
+
+        None: the latter alone. Returns how many.
+        """
 
     async def turns(
         self, owner: str, session: str, *, limit: int = 50, before: str | None = None, after: str | None = None

@@ -150,7 +150,7 @@ def store_limits(settings: ModelSettings) -> StoreLimits:
     )
 
 
-def servers_folder(address: Address, environ: Mapping[str, str]) -> Path | None:
+def servers_folder(address: Address, environ: Mapping[str, str] = os.environ) -> Path | None:
     """Return where the processes that use a database show that they run; None for one in memory."""
     if address.kind == "postgresql":
         return data_folder(environ) / "servers" / sha256(address.shown.encode()).hexdigest()[:16]

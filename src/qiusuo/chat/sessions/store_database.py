@@ -21,7 +21,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool, QueuePool, StaticPool
 
 from qiusuo.chat.sessions.store import MEMORY, Address
-from qiusuo.chat.sessions.store_schema import check_version, create_tables, from_json, to_json
+from qiusuo.chat.sessions.store_history import check_version, check_whole, create_tables
+from qiusuo.chat.sessions.store_schema import from_json, to_json
 from qiusuo.errors import ConfigurationError, SearchError, Unavailable
 from qiusuo.loops import PerLoop
 from qiusuo.words import Fact
@@ -142,6 +143,8 @@ class Database:
         self.address = address
         self.before_close: list[Callable[[], Awaitable[None]]] = []
         """What others who use this database have to write before it is closed."""
+        self.takes_copy = False
+        """Whether another database is copied into this one; nobody else may use it before that is done."""
         self._failing = ""
         self._loops: PerLoop[_Here] = PerLoop(self._make, self._close)
         self._faults: tuple[type[Exception], ...] = (DBAPIError, PoolTimeout, sqlite3.Error, OSError, TimeoutError)
@@ -246,6 +249,8 @@ class Database:
             if self.address.path is not None:
                 await asyncio.to_thread(_prepare_file, self.address.path)
             await here.driver.run(create_tables, write=True)
+            if not self.takes_copy:
+                await here.driver.run(check_whole, write=False)
             here.ready = True
 
     def _make(self) -> _Here:
@@ -355,6 +360,8 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
             cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.execute("PRAGMA foreign_keys=ON")
+        # What is deleted is overwritten: nobody reads it out of the file later.
+        cursor.execute("PRAGMA secure_delete=ON")
     finally:
         cursor.close()
 

@@ -1,4 +1,4 @@
-"""The tables of the store of conversations, how they come to be, and what may stand in them."""
+"""The tables of the store of conversations, and what may stand in them. ``store_history`` tells how they come to be."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sqlalchemy import (
     JSON,
     Boolean,
     Column,
-    Connection,
     Double,
     ForeignKey,
     ForeignKeyConstraint,
@@ -21,19 +20,8 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    func,
-    inspect,
-    select,
 )
 
-from qiusuo.errors import ConfigurationError
-from qiusuo.words import Fact
-
-SCHEMA_VERSION: Final = 3
-REVISIONS_TABLE: Final = "qiusuo_revision"
-"""Says which step of their history the tables have reached since version 3."""
-# Any number, as long as it stays the same: whoever creates the tables holds it.
-_CREATION_LOCK: Final = 7_117_051_968
 MAX_ID: Final = 200
 _MAX_DEPTH: Final = 200
 
@@ -119,7 +107,7 @@ shares: Final = Table(
     "qiusuo_shares",
     metadata,
     Column("id", String(MAX_ID), primary_key=True),
-    Column("digest", String(64), nullable=False, unique=True),
+    Column("digest", String(64), nullable=False, unique=True, info={"secret": True}),
     Column("owner", String(MAX_ID), nullable=False),
     Column("session_id", ForeignKey("qiusuo_sessions.id", ondelete="CASCADE"), nullable=False),
     Column("snapshot", JSON, nullable=False),
@@ -141,6 +129,14 @@ branches: Final = Table(
     Index("qiusuo_branches_of_origin", "origin_id"),
 )
 
+# How many days the conversations of an owner are kept, where that was said for one alone.
+retention: Final = Table(
+    "qiusuo_retention",
+    metadata,
+    Column("owner", String(MAX_ID), primary_key=True),
+    Column("days", Integer, nullable=False),
+)
+
 # What readers thought of answers. Goes with the turn, also where that is replaced.
 feedback: Final = Table(
     "qiusuo_feedback",
@@ -154,45 +150,6 @@ feedback: Final = Table(
     ForeignKeyConstraint(["session_id", "turn_id"], [turns.c.session_id, turns.c.id], ondelete="CASCADE"),
     Index("qiusuo_feedback_by_time", "created_at"),
 )
-
-
-def create_tables(connection: Connection) -> None:
-    """Create what is missing, and bring tables of an older version up to date.
-
-    Several processes may do so at once. The transaction must be a writing one.
-
-    Raises:
-        ConfigurationError: a newer version made the tables, or the database cannot hold every text.
-    """
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(_CREATION_LOCK)))
-    version = check_version(connection)
-    if version == 1:
-        connection.exec_driver_sql(f"ALTER TABLE {sessions.name} ADD COLUMN holder VARCHAR({MAX_ID})")
-        held_sessions.create(connection)
-    metadata.create_all(connection)
-    if version is None:
-        connection.execute(versions.insert().values(version=SCHEMA_VERSION))
-    elif version < SCHEMA_VERSION:
-        connection.execute(versions.update().values(version=SCHEMA_VERSION))
-
-
-def check_version(connection: Connection) -> int | None:
-    """Return the version of the tables, None where there are none yet.
-
-    Raises:
-        ConfigurationError: as :func:`create_tables`.
-    """
-    if connection.dialect.name == "postgresql":
-        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
-        if encoding != "UTF8":
-            raise ConfigurationError(Fact("store.encoding", encoding=encoding))
-    if not inspect(connection).has_table(versions.name):
-        return None
-    version: int | None = connection.scalar(select(func.max(versions.c.version)))
-    if version is not None and version > SCHEMA_VERSION:
-        raise ConfigurationError(Fact("store.newer", version=version, known=SCHEMA_VERSION))
-    return version
 
 
 def storable(text: str) -> str:

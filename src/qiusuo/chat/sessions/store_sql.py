@@ -40,7 +40,7 @@ from qiusuo.chat.sessions.store_database import Database
 from qiusuo.chat.sessions.store_dead import SqlDeadTurns
 from qiusuo.chat.sessions.store_feedback import SqlFeedback
 from qiusuo.chat.sessions.store_files import SqlFiles
-from qiusuo.chat.sessions.store_old import delete_some
+from qiusuo.chat.sessions.store_old import SqlRetention
 from qiusuo.chat.sessions.store_rows import FREE, INFO, find, position_of
 from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
 from qiusuo.chat.sessions.store_shares import SqlShares
@@ -68,15 +68,12 @@ class SqlSessionStore:
         self._claims = Claims(database, presence, clock)
         self.dead: DeadTurns = SqlDeadTurns(database, self._claims)
         self.shares: Shares = SqlShares(database, clock)
+        self.retention = SqlRetention(database, self._moment, self._claims.idle)
         self.feedback: FeedbackStore = SqlFeedback(database, self._moment)
         self.branches: Branches = SqlBranches(database, lambda: self.limits, self._moment, self._make_room)
 
-    async def delete_untouched(self, seconds: float) -> int:
-        before = self._moment(-seconds)
-        deleted = 0
-        while count := await self.database.run(lambda to: delete_some(to, before, self._claims.idle()), write=True):
-            deleted += count
-        return deleted
+    async def delete_untouched(self, seconds: float | None) -> int:
+        return await self.retention.delete_untouched(seconds)
 
     async def start(self) -> None:
         await self._claims.start()

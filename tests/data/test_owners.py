@@ -1,0 +1,213 @@
+"""What is kept about one person: given to them, deleted, and kept for a time of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, func, select
+
+from qiusuo.chat.portable import from_portable
+from qiusuo.chat.sessions.session import Progress
+from qiusuo.chat.sessions.store_parts import all_tables, owned_by
+from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.cli.owners import run_export, run_forget, run_retention
+from tests.support.kept_data import fill, with_store
+from tests.support.postgres_process import PROGRAMS
+from tests.support.scripted_model import Gate, Reply
+from tests.support.stores import START, turn, url
+from tests.web.test_chat_api import page
+
+__all__ = ["url"]  # a fixture
+
+MARKER = "zanzibar"
+OWNER = f"ada-{MARKER}"
+
+
+async def plant(store: SqlSessionStore, owner: str = OWNER, words: str = MARKER) -> None:
+    """Put words of somebody into every table that can have them."""
+    await fill(store, owner, words)
+    await store.retention.put(owner, 30)
+    info = await store.create(owner, title=words)
+    record = turn(f"{words}?")
+    await store.begin_turn(owner, info.id, record)
+    await store.keep([Progress(info.id, record, 1, 0, f"{words} grows")])
+
+
+async def rows_of(store: SqlSessionStore, owner: str) -> dict[str, int]:
+    def work(connection: Connection) -> dict[str, int]:
+        found = {}
+        for table in all_tables():
+            condition = owned_by(table, owner)
+            if condition is not None:
+                found[table.name] = connection.scalar(select(func.count()).select_from(table).where(condition)) or 0
+        return found
+
+    return await store.database.run(work)
+
+
+def dump(url: str) -> bytes:
+    """Return all bytes of a database: its files, or what pg_dump says."""
+    if url.startswith("sqlite"):
+        file = Path(url.removeprefix("sqlite:///"))
+        return b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*") if path.is_file())
+    environment = {**os.environ, "PGCLIENTENCODING": "UTF8"}
+    done = subprocess.run(  # noqa: S603 - ours
+        [f"{PROGRAMS}/pg_dump", "--inserts", f"--dbname={url}"], env=environment, check=True, capture_output=True
+    )
+    return done.stdout
+
+
+@pytest.fixture(autouse=True)
+def settings(url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("QIUSUO_DATABASE_URL", url)
+    monkeypatch.setenv("QIUSUO_LANG", "en")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+class TestForget:
+    def test_nothing_of_them_is_left_anywhere(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with_store(url, plant, clock=lambda: START)
+        with_store(url, lambda store: plant(store, "bob", "coffee"), clock=lambda: START)
+        before = with_store(url, lambda store: rows_of(store, OWNER))
+        # A table that is new here has to be filled above, so that the rest of this test looks for it.
+        assert [name for name, count in before.items() if not count] == []
+        others = with_store(url, lambda store: rows_of(store, "bob"))
+        assert MARKER.encode() in dump(url)
+        assert run_forget(OWNER, yes=True, as_json=False) == 0
+        said = capsys.readouterr().out
+        for name, count in before.items():
+            if name != "qiusuo_usage":
+                assert f"{name}: {count} rows" in said
+        assert "usage: 2 rows" in said
+        assert "Nothing is left" in said
+        assert MARKER.encode() not in dump(url)
+        assert with_store(url, lambda store: rows_of(store, "bob")) == others
+        # The board still has all searches.
+        totals = with_store(url, lambda store: rows_of(store, ":others"))
+        assert totals["qiusuo_usage"] == 2
+        assert run_forget(OWNER, yes=True, as_json=False) == 1
+
+    def test_it_is_not_done_unasked(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with_store(url, lambda store: store.create(OWNER))
+        assert run_forget(OWNER, yes=False, as_json=False) == 2
+        assert "--yes" in capsys.readouterr().err
+        assert len(with_store(url, lambda store: store.list(OWNER))) == 1
+
+    def test_as_json(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with_store(url, lambda store: store.create(OWNER))
+        assert run_forget(OWNER, yes=True, as_json=True) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told == {"owner": OWNER, "deleted": {"qiusuo_sessions": 1}, "usageRows": 0, "noTrace": True}
+
+
+def opened(data: bytes | Path) -> dict[str, Any]:
+    with zipfile.ZipFile(BytesIO(data) if isinstance(data, bytes) else data) as archive:
+        assert archive.testzip() is None
+        return {
+            name: json.loads(archive.read(name)) if name.endswith(".json") else archive.read(name).decode()
+            for name in archive.namelist()
+        }
+
+
+class TestExport:
+    def test_everything_is_in_it_and_nothing_of_others(self, url: str, tmp_path: Path) -> None:
+        with_store(url, plant, clock=lambda: START)
+        with_store(url, lambda store: plant(store, "bob", "coffee"), clock=lambda: START)
+        target = tmp_path / "ada.zip"
+        assert run_export(OWNER, target, force=False) == 0
+        assert target.stat().st_mode & 0o777 == 0o600
+        found = opened(target)
+        text = json.dumps(found, ensure_ascii=False)
+        assert "coffee" not in text
+        assert "bob" not in text
+        assert found["about.json"]["counts"]["conversations"] == 3
+        folder = next(name for name in found if name.endswith("About zanzibar/conversation.json")).rpartition("/")[0]
+        # In the shape that can be brought to another server.
+        brought = from_portable(json.dumps(found[f"{folder}/conversation.json"]).encode())
+        assert [turn.question for turn in brought.turns] == ["What is zanzibar?", "And zanzibar 茶?"]
+        assert "zanzibar is a plant." in found[f"{folder}/conversation.md"]
+        assert found[f"{folder}/files/01-zanzibar txt.txt"] == "notes about zanzibar"
+        assert found["records/feedback.json"][0]["text"] == "zanzibar too short"
+        assert found["records/shares.json"][0]["title"] == "About zanzibar"
+        assert "digest" not in found["records/shares.json"][0]
+        assert sum(row["n"] for row in found["records/usage.json"]) == 2
+        assert found["records/retention.json"] == [{"owner": OWNER, "days": 30}]
+        assert run_export(OWNER, target, force=False) == 2
+        assert run_export("nobody", tmp_path / "nobody.zip", force=False) == 1
+        assert not (tmp_path / "nobody.zip").exists()
+
+
+class TestRetention:
+    def test_the_shorter_time_wins(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+        for owner in ("ada", "bob", "eve"):
+            with_store(url, lambda store, owner=owner: store.create(owner), clock=lambda: START)  # type: ignore[misc]
+        assert run_retention("ada", days=5, off=False) == 0
+        assert run_retention("bob", days=50, off=False) == 0
+        assert "ada: 5 days\nbob: 50 days" in capsys.readouterr().out
+
+        def left(days: float, limit: float | None) -> list[str]:
+            async def look(store: SqlSessionStore) -> list[str]:
+                await store.delete_untouched(limit)
+                return [owner for owner in ("ada", "bob", "eve") if await store.list(owner)]
+
+            return with_store(url, look, clock=lambda: START + days * 86_400)
+
+        assert left(4, None) == ["ada", "bob", "eve"]
+        assert left(6, None) == ["bob", "eve"]
+        assert left(11, 20 * 86_400) == ["bob", "eve"]
+        # Of bob's 50 days and the 20 of all, the shorter.
+        assert left(21, 20 * 86_400) == []
+        assert run_retention("ada", days=None, off=True) == 0
+        assert run_retention(None, days=None, off=False) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == "bob: 50 days"
+
+    def test_half_of_it_is_refused(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with_store(url, lambda store: store.create("ada"))
+        assert run_retention("ada", days=None, off=False) == 2
+        assert run_retention(None, days=3, off=False) == 2
+        assert "--owner" in capsys.readouterr().err
+
+
+ADA, BOB = "a" * 24, "b" * 24
+
+
+class TestOverHttp:
+    def test_one_s_own_and_nobody_else_s(self, url: str) -> None:
+        gate = Gate()
+        script = (Reply.text("zanzibar is far."), Reply.text("coffee is dark."), Reply.text("zanz", gate, "ibar"))
+        with page(*script, store=url, tokens=f"ada:{ADA},bob:{BOB}") as it:
+
+            def be(token: str) -> None:
+                it.client.headers["Authorization"] = f"Bearer {token}"
+
+            be(ADA)
+            it.ask(it.new(), "Where is zanzibar?")
+            be(BOB)
+            it.ask(it.new(), "What is coffee?")
+            be(ADA)
+            got = it.client.get("/api/chat/export")
+            assert got.headers["content-type"] == "application/zip"
+            assert "attachment" in got.headers["content-disposition"]
+            text = json.dumps(opened(got.content))
+            assert "zanzibar is far." in text
+            assert "coffee" not in text
+            assert it.client.post("/api/chat/forget").status_code == 400
+            with it.asking(it.new(), "And zanzibar now?") as events:
+                next(events)
+                told = it.client.post("/api/chat/forget", json={"confirm": True})
+                assert told.status_code == 200, told.text
+                assert told.json()["deleted"]["qiusuo_sessions"] == 2
+                gate.open()
+                assert list(events)[-1]["type"] == "done"
+            assert it.client.get("/api/chat/sessions").json()["total"] == 0
+            be(BOB)
+            assert it.client.get("/api/chat/sessions").json()["total"] == 1
+        assert b"zanzibar" not in dump(url)
+        assert b"coffee" in dump(url)
