@@ -39,21 +39,23 @@ audit: Final = Table(
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
     # Seconds since 1970.
     Column("at", BigInteger, nullable=False),
-    Column("who", String(MAX_ID), nullable=False),
+    Column("who", String(MAX_ID), nullable=False, info={"owner": True}),
     Column("address", String(MAX_ADDRESS), nullable=False),
     Column("code", String(MAX_CODE), nullable=False),
     Column("told", JSON, nullable=False),
     Index("qiusuo_audit_in_time", "at"),
+    # It tells also who had everything about themselves deleted; it has an end of its own.
+    info={"outlives": True},
 )
 
 members: Final = Table(
     "qiusuo_people_tokens",
     metadata,
-    Column("name", String(MAX_ID), primary_key=True),
+    Column("name", String(MAX_ID), primary_key=True, info={"owner": True}),
     # The public beginning of the token, by which it is found and shown.
     Column("mark", String(MAX_MARK), nullable=False, unique=True),
     # SHA-256 of the whole token, which stands nowhere.
-    Column("digest", String(64), nullable=False),
+    Column("digest", String(64), nullable=False, info={"secret": True}),
     Column("role", String(20), nullable=False),
     # Moments are seconds since 1970.
     Column("ends_at", BigInteger),
@@ -79,7 +81,7 @@ used: Final = Table(
     "qiusuo_people_used",
     metadata,
     Column("month", Integer, primary_key=True, autoincrement=False),
-    Column("name", String(MAX_ID), primary_key=True),
+    Column("name", String(MAX_ID), primary_key=True, info={"owner": True}),
     Column("searches", BigInteger, nullable=False),
     Column("tokens", BigInteger, nullable=False),
 )

@@ -45,7 +45,7 @@ NOTED_SECONDS: Final = 60
 _KEPT_TOKEN: Final = 8 * 1024
 _HOUR: Final = 3600
 # Any number, as long as it stays the same: who creates the tables, or gives names, holds it.
-_LOCK: Final = 7_117_051_971
+_LOCK: Final = 7_117_051_972
 
 metadata: Final = MetaData()
 
@@ -54,23 +54,23 @@ people: Final = Table(
     metadata,
     Column("issuer", String(MAX_ID), primary_key=True),
     Column("subject", String(MAX_ID), primary_key=True),
-    Column("name", String(MAX_ID), nullable=False),
+    Column("name", String(MAX_ID), nullable=False, info={"owner": True}),
     Column("since", BigInteger, nullable=False),
     UniqueConstraint("name"),
 )
 sign_ins: Final = Table(
     "qiusuo_sign_ins",
     metadata,
-    Column("id", String(64), primary_key=True),
+    Column("id", String(64), primary_key=True, info={"secret": True}),
     Column("issuer", String(MAX_ID), nullable=False),
     Column("subject", String(MAX_ID), nullable=False),
-    Column("name", String(MAX_ID), nullable=False),
+    Column("name", String(MAX_ID), nullable=False, info={"owner": True}),
     Column("email", String(MAX_ID), nullable=False),
     Column("groups", Text, nullable=False),
     Column("began", BigInteger, nullable=False),
     Column("seen", BigInteger, nullable=False),
     # Told to the issuer when somebody signs out, which then need not ask who it is.
-    Column("id_token", Text, nullable=False),
+    Column("id_token", Text, nullable=False, info={"secret": True}),
     Index("qiusuo_sign_ins_of_one", "issuer", "subject"),
     Index("qiusuo_sign_ins_in_time", "began"),
 )

@@ -83,7 +83,7 @@ class PeopleStore:
         values = {"name": name, "mark": secret.mark, "digest": secret.digest, "made_at": now, **_columns(grant)}
 
         def work(connection: Connection) -> None:
-            _next_change(connection)
+            next_change(connection)
             if connection.scalar(select(members.c.name).where(members.c.name == name)) is not None:
                 raise InvalidQuery(Fact("people.name_taken", name=name))
             if (connection.scalar(select(func.count()).select_from(members)) or 0) >= MOST_MEMBERS:
@@ -104,7 +104,7 @@ class PeopleStore:
         secret = Secret.new()
 
         def work(connection: Connection) -> None:
-            _next_change(connection)
+            next_change(connection)
             new = {"mark": secret.mark, "digest": secret.digest, "made_at": int(self._clock()), "used_at": None}
             if not connection.execute(update(members).where(members.c.name == name).values(new)).rowcount:
                 raise _nobody(name)
@@ -122,7 +122,7 @@ class PeopleStore:
         """
 
         def work(connection: Connection) -> Member:
-            _next_change(connection)
+            next_change(connection)
             before = _everybody(connection, name).get(name)
             if before is None:
                 raise _nobody(name)
@@ -145,7 +145,7 @@ class PeopleStore:
         """
 
         def work(connection: Connection) -> None:
-            _next_change(connection)
+            next_change(connection)
             if not connection.execute(delete(members).where(members.c.name == name)).rowcount:
                 raise _nobody(name)
             self._note(connection, by, Fact("audit.token_revoked", name=name))
@@ -231,7 +231,7 @@ def _insert(connection: Connection, table: Table) -> Any:
     return import_module(f"sqlalchemy.dialects.{connection.dialect.name}").insert(table)
 
 
-def _next_change(connection: Connection) -> None:
+def next_change(connection: Connection) -> None:
     """Let all servers know that something changes; who changes something else meanwhile waits here."""
     first = _insert(connection, changes).values(id=_ROW, number=1)
     connection.execute(first.on_conflict_do_update(index_elements=["id"], set_={"number": changes.c.number + 1}))

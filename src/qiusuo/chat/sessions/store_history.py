@@ -18,7 +18,7 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.words import Fact
 
 SCHEMA_VERSION: Final = 3
-HEAD: Final = "0004"
+HEAD: Final = "0005"
 """The last step that this program knows."""
 REVISIONS_TABLE: Final = "qiusuo_revision"
 # Any number, as long as it stays the same: whoever creates or changes the tables holds it.

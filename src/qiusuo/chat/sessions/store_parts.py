@@ -4,7 +4,8 @@ A part that gets tables of its own adds the module that has their ``metadata`` t
 ``migrations``. From then on they are made at the start, saved, copied, exported and deleted with the others.
 
 Whose a row is tells a column called ``owner`` (or marked with ``info={"owner": True}``), else the foreign key to a row
-that does. What must not be given away, such as digests of secrets, is marked with ``info={"secret": True}``.
+that does. What must not be given away, such as digests of secrets, is marked with ``info={"secret": True}``. A table
+whose rows stay when all about somebody is deleted, such as the audit log, is marked with ``info={"outlives": True}``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from typing import Final
 from sqlalchemy import ColumnElement, MetaData, Table, select, tuple_
 
 # By name: these modules stand above this one.
-PARTS: Final = ("qiusuo.chat.sessions.store_schema", "qiusuo.usage.schema")
+PARTS: Final = (
+    "qiusuo.chat.sessions.store_schema",
+    "qiusuo.usage.schema",
+    "qiusuo.people.schema",
+    "qiusuo.people.sign_ins",
+)
 
 
 def all_metadata() -> list[MetaData]:
