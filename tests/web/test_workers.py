@@ -8,6 +8,7 @@ import os
 import pty
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -28,7 +29,7 @@ from tests.support.processes import on_linux
 from tests.support.redis_process import with_redis
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
 from tests.support.terminal import LAUNCH
-from tests.support.workers import PATIENCE, Workers, until, workers
+from tests.support.workers import PATIENCE, Workers, children, until, workers
 
 pytestmark = [pytest.mark.programs, on_linux, with_redis[0]]
 
@@ -116,6 +117,9 @@ class TestLife:
     def test_the_store_that_they_share_is_replaced(self, pair: Workers) -> None:
         store = pair.store
         assert store is not None
+        [folder] = pair.log.parent.glob("qiusuo-*")
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert "unixsocket:" in children(pair.process.pid)[store], "it has no port"
         os.kill(store, signal.SIGKILL)
         until(lambda: pair.store not in {None, store})
 
