@@ -175,7 +175,7 @@ class Settings(SignInSettings, ModelSettings, BaseSettings):
 
     region: str | None = Field(None, pattern=r"^[A-Za-z]{2}$", description="Two-letter country of results.")
     redis_url: SecretStr | None = Field(
-        None, description="Redis or Valkey that shares cache, limits, quotas and cooldowns between processes."
+        None, description="Redis or Valkey that shares cache, limits, quotas, cooldowns and running answers."
     )
     hedge_delay: float = Field(
         1.2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from collections.abc import Iterator
@@ -11,10 +12,11 @@ import httpx
 import pytest
 
 from tests.support.postgres_process import PostgresProcess, with_postgres
+from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.scripted_model import Delay, Gate, Reply, ScriptedModel
 from tests.support.server_process import ServerProcess, database, server_process
 
-__all__ = ["database"]  # a fixture
+__all__ = ["database", "redis"]  # fixtures
 pytestmark = pytest.mark.xdist_group("postgres")
 
 PIECE_SECONDS = 0.1
@@ -61,6 +63,38 @@ def test_killed_in_the_middle_of_an_answer(database: str) -> None:
             assert again.ask(session, "继续")[-1]["answer"] == "好。"
             assert time.monotonic() - asked < 5
             assert [turn["state"] for turn in again.show(session)["turns"]] == ["failed", "done"]
+
+
+@with_redis[0]
+def test_readers_on_another_server_are_told_and_keep_all_they_heard(database: str, redis: RedisProcess) -> None:
+    gate = Gate()
+    script = (Reply.text("一", "二", "三", gate), Reply.text("再答。"))
+    with (
+        ScriptedModel(*script) as model,
+        server_process(model, database, QIUSUO_REDIS_URL=redis.url) as first,
+        server_process(model, database, QIUSUO_REDIS_URL=redis.url) as second,
+    ):
+        session = first.new()
+        with first.asking(session, "问题") as events:
+            turn = next(events)["id"]
+            path = f"/api/chat/sessions/{session}/turns/{turn}/events"
+            with second.client.stream("GET", path) as answer:
+                there = (json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
+                heard = ""
+                while heard != "一二三":
+                    heard += next(there).get("text", "")
+                first.process.send_signal(signal.SIGKILL)
+                killed = time.monotonic()
+                rest = list(there)
+        assert time.monotonic() - killed < 15
+        assert codes(rest) == ["server_restart"]
+        done = rest[-1]
+        assert (done["type"], done["state"], done["answer"]) == ("done", "failed", "一二三")
+        shown = second.show(session)
+        assert shown["running"] is None
+        [kept] = shown["turns"]
+        assert (kept["answer"], kept["finish"]) == ("一二三", "server_restart"), "more than the database had"
+        assert second.ask(session, "问题", replaces=turn)[-1]["answer"] == "再答。"
 
 
 def test_who_starts_beside_a_living_server_leaves_its_turns_alone(database: str) -> None:

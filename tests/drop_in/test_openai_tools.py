@@ -16,7 +16,10 @@ from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import Model, ModelInfo
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from tests.support.openai_world import Served, serving, user
+from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.scripted_model import Call, Reply, ScriptedModel
+
+__all__ = ["redis"]  # a fixture
 
 ASKED = "What time is it in Kunming?"
 CLOCK: dict[str, Any] = {
@@ -96,6 +99,19 @@ class TestTheAgent:
             data = served.ask([*user(ASKED), *answered(message, "noon")], model="qiusuo-agent", tools=[CLOCK])
             assert message_of(data)["content"] == "It is noon."
             assert [each["role"] for each in served.model.requests[0].messages[-2:]] == ["assistant", "tool"]
+
+    @with_redis[0]
+    @with_redis[1]
+    def test_another_server_with_the_same_redis_knows_what_was_found(self, redis: RedisProcess) -> None:
+        with (
+            serving(SEARCHES, CALLS, redis_url=redis.url) as served,
+            serving(Reply.text("Noon, in the west [1]."), redis_url=redis.url) as other,
+        ):
+            first = served.ask(user(ASKED), model="qiusuo-agent", tools=[CLOCK])
+            more = [*user(ASKED), *answered(message_of(first), "noon")]
+            last = other.ask(more, model="qiusuo-agent", tools=[CLOCK])
+            assert message_of(last)["content"].startswith("Noon, in the west [[1]](https://site1.example.com/page/1).")
+            assert other.searches == 0
 
     def test_where_both_are_called_at_once_ours_come_first(self) -> None:
         both = Reply.tools(Call("web_search", {"query": "Kunming"}), Call("clock", {"place": "Kunming"}))

@@ -5,13 +5,21 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.support.page_world import with_own_browser
-from tests.support.scripted_model import Reply, ScriptedModel
+from tests.support.redis_process import RedisProcess, redis, with_redis
+from tests.support.scripted_model import Gate, Reply, ScriptedModel
 from tests.support.server_process import server_process
 
+__all__ = ["redis"]  # a fixture
 pytestmark = with_own_browser(__name__)
+
+LENGTHS = """() => {
+  window.lengths = [];
+  const note = () => window.lengths.push((document.querySelector("article.turn .answer")?.textContent ?? "").length);
+  new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true });
+}"""
 
 
 def test_an_answer_that_a_shutdown_breaks_off_can_be_asked_again(chromium: Browser, tmp_path: Path) -> None:
@@ -61,4 +69,41 @@ def test_a_turn_of_a_killed_server_is_shown_as_broken_off(chromium: Browser, tmp
             turn.get_by_role("button", name="重试").click()
             expect(turn.locator(".answer")).to_have_text("全部。")
             expect(page.locator("article.turn")).to_have_count(2)
+    page.context.close()
+
+
+@with_redis[0]
+def test_an_answer_goes_on_at_another_server_and_is_kept_when_its_own_is_gone(
+    chromium: Browser, tmp_path: Path, redis: RedisProcess
+) -> None:
+    database, gate = f"sqlite:///{tmp_path}/chat.db", Gate()
+    page = chromium.new_context(locale="zh-CN").new_page()
+    with (
+        ScriptedModel(Reply.text("第一句。", gate, "第二句。", Gate())) as model,
+        server_process(model, database, QIUSUO_REDIS_URL=redis.url) as first,
+        server_process(model, database, QIUSUO_REDIS_URL=redis.url) as second,
+    ):
+        here, there = (str(each.client.base_url).rstrip("/") for each in (first, second))
+
+        def balance(route: Route) -> None:
+            route.continue_(url=route.request.url.replace(here, there))
+
+        page.goto(here)
+        page.locator("#question").fill("你好")
+        page.locator("#question").press("Enter")
+        turn = page.locator("article.turn").last
+        expect(turn.locator(".answer")).to_have_text("第一句。", timeout=30_000)
+        page.route(f"{here}/**", balance)
+        page.reload()
+        expect(turn.locator(".answer")).to_have_text("第一句。", timeout=15_000)
+        page.evaluate(LENGTHS)
+        gate.open()
+        expect(turn.locator(".answer")).to_have_text("第一句。第二句。")
+        first.process.kill()
+        first.process.wait()
+        expect(turn.locator(".notice")).to_contain_text("回答完成之前，服务器重启或已停止", timeout=15_000)
+        expect(turn.locator(".answer")).to_have_text("第一句。第二句。")
+        expect(turn.get_by_role("button", name="重试")).to_be_visible()
+        lengths = page.evaluate("window.lengths")
+        assert lengths == sorted(lengths), "it was never taken away"
     page.context.close()

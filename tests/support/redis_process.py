@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -41,6 +42,15 @@ class RedisProcess:
                     return
             time.sleep(0.02)
         pytest.fail("redis-server did not start")
+
+    def freeze(self) -> None:
+        """Let it take requests and answer none."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         if self._process is not None:

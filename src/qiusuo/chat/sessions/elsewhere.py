@@ -11,8 +11,8 @@ from typing import Final
 from qiusuo.chat.events import Done, Event, Notice, TurnRecord
 from qiusuo.chat.folding import fold, fold_told
 from qiusuo.chat.running import Numbered, joined
-from qiusuo.chat.sessions.live_stream import Entry, ToldEvent, ends
-from qiusuo.chat.sessions.relay import Relay
+from qiusuo.chat.sessions.live_stream import READ_ENTRIES, Entry, ToldEvent, ends
+from qiusuo.chat.sessions.relay import HEAR_SECONDS, Relay
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.errors import SearchError, SessionNotFound, TurnElsewhere
 from qiusuo.storage.redis import SharedStateGone
@@ -36,6 +36,7 @@ class RemoteTurn:
         self._elsewhere = elsewhere
         self._owner = owner
         self._session = session
+        self._told = -HEAR_SECONDS
 
     async def follow(self, after: int = -1) -> AsyncGenerator[list[Numbered]]:
         """Give out the events behind number ``after`` as they come, until the turn ends or nobody knows of it.
@@ -44,29 +45,38 @@ class RemoteTurn:
         """
         position, loop = after + 1, asyncio.get_running_loop()
         looked = loop.time()
-        while True:
-            try:
-                entries = await self._elsewhere.relay.read(self.record.id, position)
-            except SharedStateGone:
-                return
-            if entries:
-                if entries[0].first > position:
-                    return  # its beginning is gone
-                events = _behind(entries, position)
+        while (entries := await self._read(position)) is not None:
+            if events := _behind(entries, position):
                 yield joined(position, events)
                 position += len(events)
+                looked = loop.time()
                 if ends(events):
                     return
-                looked = loop.time()
-                continue
-            if loop.time() - looked >= LOOK_SECONDS:
+            elif loop.time() - looked >= LOOK_SECONDS:
                 looked = loop.time()
                 if not await self._elsewhere.runs(self._owner, self._session, self.record.id):
-                    break
-            await asyncio.sleep(POLL_SECONDS)
-        last = await self._elsewhere.end_of(self._owner, self._session, self.record.id)
-        if last:
-            yield list(enumerate(last, position))
+                    yield list(enumerate(await self._last_events(position), position))
+                    return
+            if len(entries) < READ_ENTRIES:
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def _read(self, position: int) -> list[Entry] | None:
+        """Return what is there from an event on; None where nobody knows, or not of all that is between."""
+        now, relay = asyncio.get_running_loop().time(), self._elsewhere.relay
+        try:
+            if now > self._told + HEAR_SECONDS / 2:
+                self._told = now
+                await relay.hear(self.record.id)
+            entries = await relay.read(self.record.id, position)
+        except SharedStateGone:
+            return None
+        return None if entries and entries[0].first > position else entries
+
+    async def _last_events(self, position: int) -> list[Event]:
+        entries = await self._read(position)  # its end may have come meanwhile
+        if entries:
+            return _behind(entries, position)
+        return await self._elsewhere.end_of(self._owner, self._session, self.record.id)
 
 
 class Elsewhere:
@@ -167,7 +177,7 @@ class Elsewhere:
                     else:
                         fold(heard, event)
                 position = entries[-1].end
-        except SharedStateGone:
+        except (SharedStateGone, KeyError, TypeError, ValueError):  # away, or not what we write there
             return None
         heard.kept = record.kept
         return heard if position else None
@@ -175,4 +185,5 @@ class Elsewhere:
 
 def _behind(entries: list[Entry], position: int) -> list[Event]:
     """Return the events of entries from one on."""
-    return [event for entry in entries for event in entry.events][position - entries[0].first :]
+    events = [event for entry in entries for event in entry.events]
+    return events[position - entries[0].first :] if entries else []

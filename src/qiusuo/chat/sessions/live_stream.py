@@ -29,6 +29,9 @@ ENDED_SECONDS: Final = 60
 """So long a stream is kept after its last event."""
 ENTRY_BYTES: Final = 64 * 1024
 READ_ENTRIES: Final = 50
+TICK_SECONDS: Final = 0.05
+HEARD_TICKS: Final = 2
+UNHEARD_TICKS: Final = 4
 REST_TICKS: Final = 100
 
 _EVENTS: Final = b"e"
@@ -75,13 +78,18 @@ class Publication:
         self._bytes = 0
         self._anew = True
         self._rests = 0
+        self._kept_until = 0.0
+        self.heard_until = 0.0
+        """Somebody elsewhere reads it until then, on the clock of the event loop."""
 
-    def is_due(self) -> bool:
-        """Tell whether there is something to be written now."""
+    def is_due(self, tick: int, now: float) -> bool:
+        """Tell whether something is to be written now: at once, often for readers elsewhere, else more rarely."""
         if self._rests:
             self._rests -= 1
             return False
-        return self._is_behind
+        if self.turn.ended or self._sent == 0:
+            return self._is_behind
+        return self._is_behind and tick % (HEARD_TICKS if now < self.heard_until else UNHEARD_TICKS) == 0
 
     @property
     def over(self) -> bool:
@@ -92,29 +100,33 @@ class Publication:
     def _is_behind(self) -> bool:
         return self._anew or self._sent < len(self.turn.events)
 
-    def write(self, pipe: Any, most: int) -> int:
+    def write(self, pipe: Any, most: int, now: float) -> int:
         """Put what is new into a pipeline, about so many bytes at most; return how many they are."""
-        stream = key(self.id, "events")
+        stream, new = key(self.id, "events"), self._anew
         if self._anew:
             pipe.delete(stream)
-            self._anew, self._sent, self._bytes = False, 0, 0
+            self._anew, self._sent, self._bytes, self._kept_until = False, 0, 0, 0.0
             self._sizes.clear()
         written = 0
         while self._sent < len(self.turn.events) and written < most:
             data = self._next_entry()
             written += len(data)
             self._count(len(data))
-            pipe.xadd(stream, {_EVENTS: data}, id=f"{self._sent}-0", maxlen=len(self._sizes), approximate=False)
+            place, room = f"{self._sent}-0", len(self._sizes)
+            # Only the first one makes a stream: where the others find none, Redis has lost it.
+            pipe.xadd(stream, {_EVENTS: data}, id=place, maxlen=room, approximate=False, nomkstream=not new)
+            new = False
         ended = self.turn.ended and self._sent == len(self.turn.events)
-        pipe.expire(stream, ENDED_SECONDS if ended else RUNNING_SECONDS)
-        pipe.xlen(stream)
+        if ended or now > self._kept_until:
+            pipe.expire(stream, ENDED_SECONDS if ended else RUNNING_SECONDS)
+            self._kept_until = now + RUNNING_SECONDS / 10
         return written
 
     def written(self, results: Sequence[Any]) -> None:
         """See that all is there: what Redis has lost is written anew, what it refuses after a rest."""
         if any(isinstance(each, Exception) for each in results):
             self._anew, self._rests = True, REST_TICKS
-        elif results[-1] != len(self._sizes):
+        elif None in results:
             self._anew = True
 
     def lost(self) -> None:
@@ -163,6 +175,14 @@ def _flat(entries: Any) -> Iterator[tuple[Any, Any]]:
 
 def _entry(name: bytes | str, fields: dict[Any, Any]) -> Entry:
     end = int((name.decode() if isinstance(name, bytes) else name).partition("-")[0])
-    data = orjson.loads(next(iter(fields.values())))
-    events = [Delta(each) if isinstance(each, str) else ToldEvent(each) for each in data]
+    data = fields[_EVENTS]
+    if len(data) > 2 * MAX_BYTES:
+        raise ValueError
+    events = [Delta(each) if isinstance(each, str) else ToldEvent(_checked(each)) for each in orjson.loads(data)]
     return Entry(end - len(events), events)
+
+
+def _checked(data: Any) -> dict[str, Any]:
+    if not isinstance(data, dict) or not isinstance(data.get("type"), str):
+        raise TypeError
+    return data

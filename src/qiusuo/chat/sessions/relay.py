@@ -14,20 +14,19 @@ from itertools import count
 from typing import Any, Final
 
 from qiusuo.chat.running import RunningTurn
-from qiusuo.chat.sessions.live_stream import Entry, Publication, key, read_entries
+from qiusuo.chat.sessions.live_stream import TICK_SECONDS, UNHEARD_TICKS, Entry, Publication, key, read_entries
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.storage.redis import SharedState, SharedStateGone
 
 logger = logging.getLogger(__name__)
 
-WRITE_SECONDS: Final = 0.05
-"""So long events wait to be written together."""
-LOOK_TICKS: Final = 4
-"""Orders are looked for every so many times that something may be written."""
 WRITE_BYTES: Final = 512 * 1024
 """About so much is written at once, so that no slow Redis is taken for one that is away."""
 FLUSH_SECONDS: Final = 1.0
 STOP: Final = "stop"
+HEAR: Final = "hear"
+HEAR_SECONDS: Final = 10.0
+"""So long a turn is written often after a server has said that it is read there."""
 
 _ORDER_SECONDS: Final = 60
 _REPLY_POLL: Final = 0.05
@@ -38,9 +37,8 @@ _DONE: Final = "done"
 class Relay:
     """The turns of this server for the others, and theirs for this one."""
 
-    def __init__(self, shared: SharedState, *, write_seconds: float = WRITE_SECONDS) -> None:
+    def __init__(self, shared: SharedState) -> None:
         self._shared = shared
-        self._write_seconds = write_seconds
         self._published: dict[str, Publication] = {}
         self._task: asyncio.Task[None] | None = None
         self._obeying: set[asyncio.Task[None]] = set()
@@ -58,7 +56,11 @@ class Relay:
         Raises:
             SharedStateGone: Redis does not answer.
         """
-        return await self._shared.run(lambda redis: read_entries(redis, turn, position))
+        try:
+            return await self._shared.run(lambda redis: read_entries(redis, turn, position))
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+            self._shared.odd("a running turn in Redis")
+            raise SharedStateGone from None
 
     async def is_known(self, turn: str) -> bool:
         """Tell whether a server lets others hear a turn.
@@ -68,17 +70,29 @@ class Relay:
         """
         return bool(await self._shared.run(lambda redis: redis.exists(key(turn, "events"))))
 
+    async def hear(self, turn: str) -> None:
+        """Let the server that answers a turn write it more often for a while.
+
+        Raises:
+            SharedStateGone: Redis does not answer.
+        """
+        await self._send(turn, HEAR)
+
     async def send_stop(self, turn: str) -> str:
         """Order that a turn be stopped; return the number of the order.
 
         Raises:
             SharedStateGone: Redis does not answer.
         """
+        return await self._send(turn, STOP)
+
+    async def _send(self, turn: str, order: str) -> str:
         number, orders = new_id(), key(turn, "orders")
 
         async def send(redis: Any) -> None:
             pipe = redis.pipeline(transaction=False)
-            pipe.rpush(orders, f"{STOP} {number}")
+            # One is taken at a time, the stop first.
+            (pipe.lpush if order == STOP else pipe.rpush)(orders, f"{order} {number}")
             pipe.expire(orders, _ORDER_SECONDS)
             await pipe.execute()
 
@@ -120,7 +134,7 @@ class Relay:
 
     async def _work(self) -> None:
         while self._published:
-            await asyncio.sleep(self._write_seconds)
+            await asyncio.sleep(TICK_SECONDS)
             try:
                 await self._tick()
             except Exception:  # a fault of ours costs the other servers' readers a moment, never an answer
@@ -130,14 +144,15 @@ class Relay:
         if self._shared.away:
             self._lost()
             return
-        due = [each for each in self._published.values() if each.is_due()]
+        now = asyncio.get_running_loop().time()
         self._ticks += 1
-        looking = list(self._published) if self._ticks % LOOK_TICKS == 0 else []
+        due = [each for each in self._published.values() if each.is_due(self._ticks, now)]
+        looking = list(self._published) if self._ticks % UNHEARD_TICKS == 0 else []
         if not due and not looking:
             return
 
         try:
-            orders = await self._shared.run(lambda redis: _talk(redis, due, looking))
+            orders = await self._shared.run(lambda redis: _talk(redis, due, looking, now))
         except SharedStateGone:
             self._lost()
             return
@@ -157,6 +172,8 @@ class Relay:
             return
         what, _, number = order.decode("utf-8", "replace").partition(" ")
         published = self._published.get(turn)
+        if what == HEAR and published is not None:
+            published.heard_until = asyncio.get_running_loop().time() + HEAR_SECONDS
         if what != STOP or published is None:
             return
         task = asyncio.create_task(self._stop(published.turn, _reply(turn, number)))
@@ -181,7 +198,7 @@ def _reply(turn: str, number: str) -> str:
     return key(turn, f"reply:{number}")
 
 
-async def _talk(redis: Any, due: list[Publication], looking: list[str]) -> list[Any]:
+async def _talk(redis: Any, due: list[Publication], looking: list[str], now: float) -> list[Any]:
     """Write what is new of turns, and return an order for each of some, where there is one."""
     pipe = redis.pipeline(transaction=False)
     for turn in looking:
@@ -191,7 +208,7 @@ async def _talk(redis: Any, due: list[Publication], looking: list[str]) -> list[
     for each in due:
         if room > 0:
             start = len(pipe)
-            room -= each.write(pipe, room)
+            room -= each.write(pipe, room, now)
             parts.append((each, start, len(pipe)))
     results: list[Any] = await pipe.execute(raise_on_error=False)
     for each, start, end in parts:

@@ -74,7 +74,7 @@ class OpenAiRoutes:
         self._conversations: Conversations = backend.parts["conversations"]
         self._ping_seconds = ping_seconds
         self._running: set[Following] = set()
-        self._pending = Pending()
+        self._pending = Pending(backend.service.pipeline.shared)
         self._items = KeptItems()
 
     def routes(self) -> list[Route]:
@@ -133,7 +133,7 @@ class OpenAiRoutes:
         # Megabytes take a while to read, in which the streams of others must not stand still.
         large = len(raw) > MAX_BODY_BYTES
         body, ask, memory = await asyncio.to_thread(read, raw) if large else read(raw)
-        ask = self._pending.resumed(owner, ask, memory)
+        ask = await self._pending.resumed(owner, ask, memory)
         chat = self._conversations.chat
         if ask.client.form and not await knows_json(chat.chosen(ask).model):
             raise unsupported(Fact("openai.no_json"), "response_format")

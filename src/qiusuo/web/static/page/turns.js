@@ -224,26 +224,29 @@ async function follow(mine, first) {
   let response = first;
   let wait = FIRST_WAIT_MS;
   while (!mine.ended && !mine.left) {
+    let heard = true;
     try {
       response ??= await reopen(mine);
-      if (!response) break; // this server does not hold the turn
-      change({ lost: false });
-      for await (const events of readEvents(response)) {
-        wait = FIRST_WAIT_MS;
-        mine.take(events);
-        if (mine.ended || mine.left) break;
+      if (response) {
+        change({ lost: false });
+        for await (const events of readEvents(response)) {
+          wait = FIRST_WAIT_MS;
+          mine.take(events);
+          if (mine.ended || mine.left) break;
+        }
+      } else {
+        heard = false;
+        if (await look(mine)) break;
       }
     } catch (error) {
       if (refusedWith(error, 401)) return unfollow(mine); // until there is a token
     }
     response = null;
     if (mine.ended || mine.left) break;
-    change({ lost: true });
-    await pause(wait);
-    wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    if (heard) change({ lost: true });
+    await pause(heard ? wait : POLL_MS);
+    if (heard) wait = Math.min(wait * 2, LONGEST_WAIT_MS);
   }
-  if (mine.left) return;
-  if (!mine.ended) await poll(mine);
   if (mine.left) return;
   mine.draw();
   following = null;
@@ -253,51 +256,72 @@ async function follow(mine, first) {
   announce(mine.session);
 }
 
-/** @param {Following} mine @returns {Promise<Response | null>} */
+/**
+ * @param {Following} mine
+ * @returns {Promise<Response | null>} null where the turn cannot be heard: it has ended, the server has not named it,
+ *   or another one answers it that cannot be reached
+ */
 async function reopen(mine) {
-  if (mine.turn.id === PENDING) return null; // it broke off before the server named the turn
+  if (mine.turn.id === PENDING) return null;
   const path = sessionPath(mine.session, `/turns/${encodeURIComponent(mine.turn.id)}/events`);
   try {
     return await openStream("GET", path, { after: mine.last, signal: mine.quit.signal });
   } catch (error) {
-    if (refusedWith(error, 404)) return null;
+    if (refusedWith(error, 404) || refusedWith(error, 409)) return null;
     throw error;
   }
 }
 
-/** Look at the conversation until nothing runs there any more. @param {Following} mine */
-async function poll(mine) {
-  for (;;) {
-    if (mine.left) return;
-    try {
-      /** @type {Session} */
-      const { turns, ...info } = await call("GET", sessionPath(mine.session));
-      const kept = turns.find((turn) => turn.id === mine.turn.id) ?? turns.at(-1);
-      if (mine.left) return;
-      change({ lost: false, current: info });
-      if (mine.turn.id === PENDING && kept?.question !== mine.turn.question) {
-        unsent(mine.turn, new ApiError(0), mine.session);
-        mine.quit.abort();
-        following = null;
-        return;
-      }
-      if (kept) {
-        const shown = mine.turn.id;
-        Object.assign(mine.turn, kept);
-        change({ turns: getState().turns.map((turn) => (turn.id === shown ? { ...kept } : turn)), live: kept.id });
-      }
-      if (!info.running) {
-        if (mine.turn.state === "running") Object.assign(mine.turn, { state: "failed", stage: null, finish: "interrupted" });
-        return;
-      }
-    } catch (error) {
-      if (mine.left) return;
-      if (refusedWith(error, 404)) return gone();
-      if (refusedWith(error, 401)) return unfollow(mine);
-      change({ lost: true });
+/**
+ * Look at the conversation, and show what is kept there of a turn that cannot be heard.
+ *
+ * @param {Following} mine
+ * @returns {Promise<boolean>} nothing runs there any more, or it was left
+ */
+async function look(mine) {
+  try {
+    /** @type {Session} */
+    const { turns, ...info } = await call("GET", sessionPath(mine.session));
+    const kept = turns.find((turn) => turn.id === mine.turn.id) ?? turns.at(-1);
+    if (mine.left) return true;
+    change({ lost: false, current: info });
+    if (mine.turn.id === PENDING && kept?.question !== mine.turn.question) {
+      unsent(mine.turn, new ApiError(0), mine.session);
+      mine.quit.abort();
+      following = null;
+      return true;
     }
-    await pause(POLL_MS);
+    if (kept) showKept(mine, kept, !info.running);
+    if (!info.running && mine.turn.state === "running") {
+      Object.assign(mine.turn, { state: "failed", stage: null, finish: "interrupted" });
+    }
+    return !info.running;
+  } catch (error) {
+    if (mine.left) return true;
+    if (refusedWith(error, 404)) gone();
+    else if (refusedWith(error, 401)) unfollow(mine);
+    else change({ lost: true });
+    return mine.left;
   }
+}
+
+/**
+ * Show what is kept of a turn. As long as it runs its record stays what its events made of it, so that they can go on
+ * from there, and what is shown never gets shorter: what is kept is some seconds old.
+ *
+ * @param {Following} mine
+ * @param {Turn} kept
+ * @param {boolean} whole
+ */
+function showKept(mine, kept, whole) {
+  const known = mine.turn.id;
+  mine.turn.id = kept.id;
+  if (whole) Object.assign(mine.turn, kept);
+  const turns = getState().turns.map((turn) => {
+    if (turn.id !== known) return turn;
+    return whole || kept.answer.length >= turn.answer.length ? { ...kept } : { ...turn, id: kept.id };
+  });
+  change({ turns, live: kept.id });
 }
 
 /** @param {string} session */
