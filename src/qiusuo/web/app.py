@@ -141,6 +141,7 @@ def create_app(
         tokens=tokens,
         door=Door(tokens, metrics),
         metrics=metrics,
+        signs_in=settings.recognises_people,
     )
     backend.live.on_renewal(backend.service.renew)
     backend.service.observe(backend.metrics)
@@ -193,7 +194,7 @@ def create_app(
         hosts=known_hosts(settings),
         door=backend.door if backend.recognises_people else None,
         signed_in=backend.parts.get("signed_in"),
-        named=NamedByProxy(settings, proxies) if settings.proxy_user_header else None,
+        named=NamedByProxy(lambda: backend.settings, proxies) if settings.proxy_user_header else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
         origins=AllowedOrigins(settings.allowed_origins),

@@ -50,11 +50,13 @@ class Backend:
     parts: dict[str, Any] = field(default_factory=dict)
     """What extensions leave for those that come after them."""
     life: Life = field(default_factory=Life)
+    signs_in: bool = False
+    """Whether people come in by a proxy or a sign-in. As the server has started: the guard stays as it is."""
 
     @property
     def recognises_people(self) -> bool:
         """Whether nobody comes in who is not known: by a token, a sign-in, or a proxy."""
-        return bool(self.tokens) or self.settings.recognises_people
+        return bool(self.tokens) or self.signs_in
 
     @property
     def settings(self) -> Settings:
@@ -63,7 +65,7 @@ class Backend:
 
     def is_run_by(self, scope: Scope) -> bool:
         """Tell whether a request comes from who runs the server."""
-        return runs_the_server(scope, self.tokens, self.settings)
+        return runs_the_server(scope, self.tokens, self.settings, everybody_known=self.recognises_people)
 
     def not_operator(self, scope: Scope, *, otherwise: str, from_here: str) -> Fact:
         """Return what is told to who does not run the server: ``otherwise`` with a token, ``from_here`` without any."""

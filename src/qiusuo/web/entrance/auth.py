@@ -15,8 +15,7 @@ from pydantic import SecretStr
 from starlette.types import Scope
 
 from qiusuo.people.person import Person, Role, Via
-from qiusuo.server_settings import OPERATOR, TokenEntry, host_key, is_loopback
-from qiusuo.sign_in_settings import SignInSettings
+from qiusuo.server_settings import OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
 from qiusuo.web.entrance.proxies import SAID_BY_PROXIES
 from qiusuo.web.errors import Refusal
 from qiusuo.words import Fact
@@ -64,7 +63,7 @@ class Tokens:
         return found
 
 
-def runs_the_server(scope: Scope, tokens: Tokens, settings: SignInSettings) -> bool:
+def runs_the_server(scope: Scope, tokens: Tokens, settings: ServerSettings, *, everybody_known: bool) -> bool:
     """Tell whether a request comes from who runs the server: with an operator's token, or without tokens from here.
 
     Where people are known, a program on this machine is nobody without a token.
@@ -72,7 +71,7 @@ def runs_the_server(scope: Scope, tokens: Tokens, settings: SignInSettings) -> b
     person: Person | None = scope.get("state", {}).get("person")
     if person is not None and person.via in {Via.SIGN_IN, Via.PROXY}:
         return person.role is Role.OPERATOR  # whatever tokens there are of the same name
-    if tokens or settings.recognises_people:
+    if everybody_known:
         return scope.get("state", {}).get("user") in {*tokens.operators, *(settings.operators or ())}
     client = scope.get("client")
     # A proxy on this machine brings strangers; so does a name that a web page points here (DNS rebinding). What a
@@ -81,7 +80,7 @@ def runs_the_server(scope: Scope, tokens: Tokens, settings: SignInSettings) -> b
     return client is not None and is_loopback(client[0]) and not brought and _is_called_rightly(scope, settings)
 
 
-def _is_called_rightly(scope: Scope, settings: SignInSettings) -> bool:
+def _is_called_rightly(scope: Scope, settings: ServerSettings) -> bool:
     host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
     found = HOST.fullmatch(host)
     name = host_key(found[1]) if found else ""

@@ -59,7 +59,7 @@ def signin_extension(backend: Backend) -> Extension:
     if database is None or find_spec("jwt") is None or find_spec("cryptography") is None:
         raise ConfigurationError(Fact("signin.not_installed"), commands=(install_command("qiusuo[signin]"),))
     kept = SignIns(database, hours=settings.sign_in_hours, idle_hours=settings.sign_in_idle_hours)
-    signed_in = SignedIn(settings, kept, settings.oidc_issuer)
+    signed_in = SignedIn(lambda: backend.settings, kept, settings.oidc_issuer)
     backend.parts["signed_in"] = signed_in
     issuer = Issuer(settings.oidc_issuer)
 
@@ -75,7 +75,7 @@ def signin_extension(backend: Backend) -> Extension:
 
 @dataclass(frozen=True, slots=True)
 class SignInRoutes:
-    """The endpoints of one server. Its settings are those with which it has started."""
+    """The endpoints of one server: at the issuer of the settings with which it has started; who may come in, as of now."""
 
     backend: Backend
     settings: Settings
@@ -166,15 +166,16 @@ class SignInRoutes:
         redirect_uri = self._address(request, "/signin/callback")
         tokens = await self.issuer.exchange(given["code"], begun.verifier, redirect_uri, client)
         claims = await checked(tokens.id_token, self.issuer, client.id, begun.nonce)
-        if lacks(claims, self.settings):
+        if lacks(claims, self.backend.settings):
             more = await self.issuer.userinfo(tokens.access_token)
             if more and more.get("sub") != claims["sub"]:
                 raise IssuerFailed(Fact("signin.other_person"))
             claims = {**more, **claims}
-        identity = identity_of(claims, about.issuer, self.settings)
-        identity.admit(self.settings)
-        runs_it = identity.role(self.settings) is Role.OPERATOR
-        reserved = () if runs_it else {*self.backend.tokens.operators, *(self.settings.operators or ())}
+        now = self.backend.settings
+        identity = identity_of(claims, about.issuer, now)
+        identity.admit(now)
+        runs_it = identity.role(now) is Role.OPERATOR
+        reserved = () if runs_it else {*self.backend.tokens.operators, *(now.operators or ())}
         before = self.signed_in.cookies.session(request.scope)
         if before:
             await self.signed_in.sign_ins.end(before)
