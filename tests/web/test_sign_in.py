@@ -156,8 +156,8 @@ class TestForgery:
     @pytest.mark.parametrize(
         "back",
         ["https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example",
-         "javascript:alert(1)", "/a\nSet-Cookie: x=y", "evil", "", "/signout", "/signin", "/" + "x" * 2000, "/#" + "茶" * 300,
-         "/ /evil"],
+         "javascript:alert(1)", "/a\nSet-Cookie: x=y", "evil", "", "/signout", "/signin", "/" + "x" * 2000,
+         "/#" + "茶" * 300, "/ /evil"],
     )  # fmt: skip
     def test_the_way_back_leads_to_our_own_paths_alone(self, browser: Browser, back: str) -> None:
         assert own_path(back) == "/"
@@ -347,6 +347,11 @@ class TestWhoMayComeIn:
         with serving(issuer) as server:
             assert server.search().status_code == 401
             assert server.client.get("/", headers={"Accept": "text/html"}).status_code == 200
+
+    def test_it_is_documented(self, server: WebServer) -> None:
+        document = server.client.get("/openapi.json", headers=BEARER).json()
+        assert {"/api/signin", "/signout"} <= document["paths"].keys()
+        assert document["security"] == [{"token": []}]
 
     def test_the_secret_is_not_shown(self, issuer: IssuerDouble, server: WebServer) -> None:
         assert CLIENT_SECRET not in repr(Settings.load(**issuer.settings))

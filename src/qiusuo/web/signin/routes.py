@@ -26,6 +26,7 @@ from qiusuo.people.person import Role
 from qiusuo.people.sign_ins import SignIns
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.chat_requests import answered
+from qiusuo.web.document import documented
 from qiusuo.web.entrance.guard import known_hosts, public_names
 from qiusuo.web.entrance.sites import OtherSites
 from qiusuo.web.errors import Refusal, status_of
@@ -39,6 +40,14 @@ logger = logging.getLogger(__name__)
 
 LONGEST_ANSWER: Final = 4000
 _NOT_KEPT: Final = {"Cache-Control": "no-store"}
+_TAG: Final = "sign-in"
+_LEAVING: Final = {"type": "object", "properties": {"everywhere": {"type": "boolean"}}, "additionalProperties": False}
+PATHS: Final = {
+    "/api/signin": {
+        "get": documented("Whether people sign in here, and whether this browser's has ended.", None, _TAG)
+    },
+    "/signout": {"post": documented("End this browser's sign-in, or all of the person's.", _LEAVING, _TAG)},
+}
 
 
 class Leaving(BaseModel):
@@ -70,12 +79,12 @@ def signin_extension(backend: Backend) -> Extension:
         finally:
             await issuer.aclose()
 
-    return Extension(SignInRoutes(backend, settings, issuer, signed_in).routes(), lifespan)
+    return Extension(SignInRoutes(backend, settings, issuer, signed_in).routes(), lifespan, paths=PATHS)
 
 
 @dataclass(frozen=True, slots=True)
 class SignInRoutes:
-    """The endpoints of one server: at the issuer of the settings with which it has started; who may come in, as of now."""
+    """The endpoints of one server. Its issuer stays the one with which it has started; who may come in may change."""
 
     backend: Backend
     settings: Settings
