@@ -179,7 +179,7 @@ class SignInRoutes:
             more = await self.issuer.userinfo(tokens.access_token)
             if more and more.get("sub") != claims["sub"]:
                 raise IssuerFailed(Fact("signin.other_person"))
-            claims = {**more, **claims}
+            claims = {**more, **{name: value for name, value in claims.items() if value or name not in more}}
         now = self.backend.settings
         identity = identity_of(claims, about.issuer, now)
         identity.admit(now)
