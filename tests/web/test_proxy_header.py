@@ -17,6 +17,7 @@ from qiusuo.web.chat import chat_extension
 from qiusuo.web.mcp import mcp_extension
 from tests.support import reverse_proxies
 from tests.support.reverse_proxies import with_nginx
+from tests.support.settings_world import settings_server
 from tests.support.web_server import WebServer
 from tests.web.test_proxies import STRANGER, calling_from
 
@@ -175,6 +176,25 @@ class TestSettings:
             with calling_from(server, STRANGER) as local:
                 assert local.get("/api/engines").status_code == 401, "nor to who sits at this machine"
             assert server.client.post("/api/search", json={"query": "tea"}, headers=named("alice")).status_code == 200
+
+    def test_who_runs_the_server_may_change_while_it_runs(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        fixed = {name: value for name, value in SETTINGS.items() if name != "operator_groups"}
+        with settings_server(**fixed) as server:
+            answer = server.patch({"operator_groups": ["chiefs"]}, **named("olga"))
+            assert (answer.status_code, answer.json().get("restart")) == (200, []), answer.text
+            assert server.client.get("/api/settings", headers=named("alice", "chiefs")).status_code == 200
+
+    def test_to_set_one_up_locks_nobody_out_before_the_restart(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        with settings_server() as server:
+            answer = server.patch({"oidc_issuer": "https://sso.example.com"})
+            assert (answer.status_code, answer.json().get("restart")) == (200, ["oidc_issuer"]), answer.text
+            assert server.client.get("/api/settings").status_code == 200
 
     def test_it_may_listen_for_all(self) -> None:
         with listen(Settings.load(host="0.0.0.0", port=0, **SETTINGS)) as listener:  # noqa: S104 - what is tested

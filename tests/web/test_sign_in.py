@@ -15,6 +15,7 @@ from qiusuo.people.openid.claims import Identity
 from qiusuo.people.sign_ins import MOST_OF_ONE, NOTED_SECONDS, SignIns
 from qiusuo.web.signin.cookies import own_path
 from tests.support.openid_issuer import CLIENT_SECRET, IssuerDouble
+from tests.support.postgres_process import PostgresProcess, with_postgres
 from tests.support.sign_in_world import TOKEN, TOKENS, Browser, issuer_double, serving, told
 from tests.support.web_server import WebServer
 
@@ -155,7 +156,8 @@ class TestForgery:
     @pytest.mark.parametrize(
         "back",
         ["https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "/\t/evil.example",
-         "javascript:alert(1)", "/a\nSet-Cookie: x=y", "evil", "", "/signout", "/signin", "/" + "x" * 2000, "/ /evil"],
+         "javascript:alert(1)", "/a\nSet-Cookie: x=y", "evil", "", "/signout", "/signin", "/" + "x" * 2000,
+         "/#" + "茶" * 300, "/ /evil"],
     )  # fmt: skip
     def test_the_way_back_leads_to_our_own_paths_alone(self, browser: Browser, back: str) -> None:
         assert own_path(back) == "/"
@@ -346,6 +348,11 @@ class TestWhoMayComeIn:
             assert server.search().status_code == 401
             assert server.client.get("/", headers={"Accept": "text/html"}).status_code == 200
 
+    def test_it_is_documented(self, server: WebServer) -> None:
+        document = server.client.get("/openapi.json", headers=BEARER).json()
+        assert {"/api/signin", "/signout"} <= document["paths"].keys()
+        assert document["security"] == [{"token": []}]
+
     def test_the_secret_is_not_shown(self, issuer: IssuerDouble, server: WebServer) -> None:
         assert CLIENT_SECRET not in repr(Settings.load(**issuer.settings))
         shown = server.client.get("/api/settings", headers=BEARER)
@@ -400,3 +407,19 @@ class TestTime:
         second = await name(Identity("i", "2", "ann"))
         assert second.startswith("ann-")
         assert await name(Identity("i", "2", "ann")) == second
+
+
+class TestPostgres:
+    pytestmark = with_postgres
+
+    async def test_it_is_kept_there_too(self, postgres: PostgresProcess) -> None:
+        store = open_store(postgres.url(postgres.create()))
+        kept = SignIns(store.database, hours=2, idle_hours=1)
+        secrets = [await kept.begin(Identity("i", str(number), "ann", groups=("a",)), "t") for number in (1, 1, 2)]
+        found = [await kept.find(secret) for secret in secrets]
+        names = [each.identity.name for each in found if each]
+        assert names[:2] == ["ann", "ann"]
+        assert names[2].startswith("ann-")
+        await kept.end(secrets[0], everywhere=True)
+        assert [await kept.find(secret) is None for secret in secrets] == [True, True, False]
+        await store.aclose()

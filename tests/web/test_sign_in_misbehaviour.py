@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import json
@@ -13,7 +14,9 @@ import jwt
 import pytest
 
 import qiusuo.people.openid.issuer as issuer_module
+from qiusuo.people.openid.errors import IssuerFailed
 from qiusuo.people.openid.id_token import SKEW_SECONDS
+from qiusuo.people.openid.issuer import FAILED_SECONDS, Issuer
 from tests.support.openid_issuer import IssuerDouble
 from tests.support.sign_in_world import Browser, issuer_double, serving, told
 from tests.support.web_server import WebServer
@@ -73,7 +76,9 @@ NOW = int(time.time())
         (with_(nbf=NOW + SKEW_SECONDS + 600), "signin.early_token"),
         (without("exp"), "signin.incomplete_token"),
         (without("sub"), "signin.incomplete_token"),
-        (with_(sub="s" * 300), "signin.long_subject"),
+        (with_(sub="s" * 300), "signin.bad_subject"),
+        (with_(sub=" "), "signin.bad_subject"),
+        (with_(sub=7), "signin.incomplete_token"),
     ],
 )
 def test_wrong_claims(server: WebServer, issuer: IssuerDouble, claims: Change, code: str) -> None:
@@ -180,6 +185,7 @@ def test_an_issuer_that_names_a_place_of_credentials() -> None:
 
 def test_an_issuer_that_is_slow_down_or_huge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(issuer_module, "ISSUER_SECONDS", 0.3)
+    monkeypatch.setattr(issuer_module, "FAILED_SECONDS", 0.0)
     with issuer_double() as issuer, serving(issuer) as server, Browser(server) as browser:
         issuer.silent.add("openid-configuration")
         assert told(browser.get("/signin")) == "signin.issuer_failed"
@@ -198,6 +204,26 @@ def test_an_issuer_that_is_slow_down_or_huge(monkeypatch: pytest.MonkeyPatch) ->
         answer = browser.get("/signin", headers={"Accept-Language": "zh"})
         assert (answer.status_code, told(answer)) == (502, "signin.issuer_failed")
         assert "没有登录成功" in answer.text
+
+
+def test_a_silent_issuer_is_not_waited_for_by_one_after_the_other() -> None:
+    async def failures(issuer: Issuer, count: int) -> list[str]:
+        asked = await asyncio.gather(*(issuer.about() for _ in range(count)), return_exceptions=True)
+        return [each.fact.code for each in asked if isinstance(each, IssuerFailed)]
+
+    async def film(double: IssuerDouble) -> None:
+        now = 0.0
+        issuer = Issuer(double.url, clock=lambda: now)
+        assert await failures(issuer, 20) == ["signin.issuer_failed"] * 20
+        assert double.seen == ["openid-configuration"]
+        double.answers.clear()
+        assert await failures(issuer, 1) == ["signin.issuer_failed"]
+        now += FAILED_SECONDS
+        assert await failures(issuer, 1) == []
+        await issuer.aclose()
+
+    with issuer_double(answers={"openid-configuration": (503, b"")}) as double:
+        asyncio.run(film(double))
 
 
 def test_settings_that_are_not_whole() -> None:

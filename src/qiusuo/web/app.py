@@ -151,6 +151,7 @@ def create_app(
         tokens=tokens,
         door=Door(tokens, metrics),
         metrics=metrics,
+        signs_in=settings.recognises_people,
     )
     backend.door.others_are_known = bool(settings.proxy_user_header or settings.oidc_issuer)
     backend.door.beyond_this_machine = not (is_loopback(settings.host) or settings.allow_open or settings.uds)
@@ -208,7 +209,7 @@ def create_app(
         hosts=known_hosts(settings),
         door=backend.door,
         signed_in=backend.parts.get("signed_in"),
-        named=NamedByProxy(settings, proxies) if settings.proxy_user_header else None,
+        named=NamedByProxy(lambda: backend.settings, proxies) if settings.proxy_user_header else None,
         metrics=backend.metrics,
         paths=frozenset(route.path for route in more if isinstance(route, Route)),
         origins=AllowedOrigins(settings.allowed_origins),

@@ -52,11 +52,13 @@ class Backend:
     """What extensions leave for those that come after them."""
     life: Life = field(default_factory=Life)
     audit: Audit = field(default_factory=Audit)
+    signs_in: bool = False
+    """Whether people come in by a proxy or a sign-in. As the server has started: the guard stays as it is."""
 
     @property
     def recognises_people(self) -> bool:
         """Whether nobody comes in who is not known: by a token, a sign-in, or a proxy."""
-        return bool(self.tokens) or self.settings.recognises_people
+        return bool(self.tokens) or self.signs_in
 
     @property
     def settings(self) -> Settings:

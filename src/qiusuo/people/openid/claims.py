@@ -53,8 +53,8 @@ def identity_of(claims: Mapping[str, Any], issuer: str, settings: SignInSettings
         IssuerFailed: the subject cannot be kept.
     """
     subject = str(claims["sub"])
-    if len(subject) > LONGEST:
-        raise IssuerFailed(Fact("signin.long_subject", most=LONGEST))
+    if not subject.strip() or len(subject) > LONGEST:
+        raise IssuerFailed(Fact("signin.bad_subject", most=LONGEST))
     given = claims.get("email")
     verified = claims.get("email_verified") in (True, "true")
     email = given if isinstance(given, str) and verified and len(given) <= LONGEST else ""

@@ -24,6 +24,8 @@ ISSUER_SECONDS: Final = 6.0
 MAX_BYTES: Final = 256 * 1024
 KEPT_SECONDS: Final = 3600.0
 """So long it is believed what an issuer has said of itself; keys are asked for anew when one is missing."""
+FAILED_SECONDS: Final = 3.0
+"""So long an issuer that has failed is not asked again: strangers must not pile up before one that is silent."""
 _NAME: Final = "openid"
 _BASIC, _POST = "client_secret_basic", "client_secret_post"
 
@@ -107,6 +109,7 @@ class Issuer:
         self._client = client or GuardedClient()
         self._clock = clock
         self._about: tuple[float, About] | None = None
+        self._failure: tuple[float, Fact] | None = None
         self._keys: tuple[Mapping[str, Any], ...] = ()
         self._asking = asyncio.Lock()
 
@@ -122,9 +125,20 @@ class Issuer:
         """
         async with self._asking:
             if self._about is None or self._clock() - self._about[0] > KEPT_SECONDS:
-                said = await self._get(self.url.rstrip("/") + WELL_KNOWN)
-                self._about = (self._clock(), About.read(said, self.url))
+                self._about = (self._clock(), await self._asked_about())
             return self._about[1]
+
+    async def _asked_about(self) -> About:
+        # Whoever has waited for an answer that did not come need not wait for the next one too.
+        if self._failure is not None and self._clock() - self._failure[0] < FAILED_SECONDS:
+            raise IssuerFailed(self._failure[1])
+        try:
+            found = About.read(await self._get(self.url.rstrip("/") + WELL_KNOWN), self.url)
+        except IssuerFailed as error:
+            self._failure = (self._clock(), error.fact)
+            raise
+        self._failure = None
+        return found
 
     async def keys(self, *, anew: bool = False) -> tuple[Mapping[str, Any], ...]:
         """Return the issuer's public keys; ``anew``: it may have others by now.

@@ -31,9 +31,8 @@ NEEDS_RESTART: Final = frozenset(
         "host", "port", "workers", "uds", "uds_mode", "tls_cert", "tls_key", "root_path", "tokens", "allow_open",
         "allowed_hosts", "allowed_origins", "log", "log_queries",
         "max_connections", "max_connections_per_address", "trusted_proxies", "redis_url", "database_url",
-        "proxy_user_header", "proxy_groups_header", "operator_groups", "public_url", "oidc_issuer", "oidc_client_id",
-        "oidc_client_secret", "oidc_scopes", "oidc_name_claim", "oidc_groups_claim", "oidc_allowed_groups",
-        "oidc_allowed_domains", "sign_in_hours", "sign_in_idle_hours",
+        "proxy_user_header", "proxy_groups_header", "public_url", "oidc_issuer", "oidc_client_id", "oidc_client_secret",
+        "oidc_scopes", "sign_in_hours", "sign_in_idle_hours",
         "read_private", "read_proxy", "legal_dir", "legal_masking", "legal_meaning",
     }
 )  # fmt: skip

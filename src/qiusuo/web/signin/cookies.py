@@ -21,7 +21,7 @@ from qiusuo.sign_in_settings import SignInSettings
 UNDER_WAY_SECONDS: Final = 600
 MOST_UNDER_WAY: Final = 4
 """Tabs in which somebody may be about to sign in; of more the browser forgets the others."""
-LONGEST_RETURN: Final = 1000
+LONGEST_RETURN: Final = 2000
 _SESSION, _UNDER_WAY = "qiusuo-session", "qiusuo-signin-"
 _PAIR: Final = re.compile(r"\s*([\w-]+)=([\w-]*)\s*")
 _PATH: Final = re.compile(r"/(?![/\\])[^\\\x00-\x20\x7f]*")
@@ -38,7 +38,8 @@ def own_path(given: str) -> str:
         return "/"
     if parts.scheme or parts.netloc or parts.path.startswith(("/signin", "/signout")):
         return "/"
-    return quote(given, safe=_SAFE)
+    path = quote(given, safe=_SAFE)
+    return path if len(path) <= LONGEST_RETURN else "/"  # browsers drop a cookie that is too long
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
 
@@ -21,11 +22,10 @@ _BROUGHT: Final = "brought_by_proxy"
 class NamedByProxy:
     """Reads whom a trusted proxy names. What others write there is taken out unread."""
 
-    def __init__(self, settings: SignInSettings, proxies: TrustedProxies) -> None:
-        self._user = (settings.proxy_user_header or "").encode()
-        self._groups = (settings.proxy_groups_header or "").encode()
-        self._operators = frozenset(settings.operators or ())
-        self._operator_groups = frozenset(settings.operator_groups or ())
+    def __init__(self, settings: Callable[[], SignInSettings], proxies: TrustedProxies) -> None:
+        self._user = (settings().proxy_user_header or "").encode()
+        self._groups = (settings().proxy_groups_header or "").encode()
+        self._settings = settings  # who runs the server may change while it runs
         self._proxies = proxies
 
     def take(self, scope: Scope) -> None:
@@ -55,7 +55,8 @@ class NamedByProxy:
                 HTTPStatus.FORBIDDEN, Fact("signin.proxy_name", header=self._user.decode(), most=LONGEST_NAME)
             )
         groups = {each.strip() for key, value in said if key == self._groups for each in re.split("[,|]", _text(value))}
-        runs = name in self._operators or bool(groups & self._operator_groups)
+        now = self._settings()
+        runs = name in (now.operators or ()) or bool(groups & set(now.operator_groups or ()))
         return Person(name, Role.OPERATOR if runs else Role.USER, Via.PROXY)
 
 

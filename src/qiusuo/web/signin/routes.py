@@ -26,6 +26,7 @@ from qiusuo.people.person import Role
 from qiusuo.people.sign_ins import SignIns
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.chat_requests import answered
+from qiusuo.web.document import documented
 from qiusuo.web.entrance.guard import known_hosts, public_names
 from qiusuo.web.entrance.sites import OtherSites
 from qiusuo.web.errors import Refusal, status_of
@@ -39,6 +40,14 @@ logger = logging.getLogger(__name__)
 
 LONGEST_ANSWER: Final = 4000
 _NOT_KEPT: Final = {"Cache-Control": "no-store"}
+_TAG: Final = "sign-in"
+_LEAVING: Final = {"type": "object", "properties": {"everywhere": {"type": "boolean"}}, "additionalProperties": False}
+PATHS: Final = {
+    "/api/signin": {
+        "get": documented("Whether people sign in here, and whether this browser's has ended.", None, _TAG)
+    },
+    "/signout": {"post": documented("End this browser's sign-in, or all of the person's.", _LEAVING, _TAG)},
+}
 
 
 class Leaving(BaseModel):
@@ -59,7 +68,7 @@ def signin_extension(backend: Backend) -> Extension:
     if database is None or find_spec("jwt") is None or find_spec("cryptography") is None:
         raise ConfigurationError(Fact("signin.not_installed"), commands=(install_command("qiusuo[signin]"),))
     kept = SignIns(database, hours=settings.sign_in_hours, idle_hours=settings.sign_in_idle_hours)
-    signed_in = SignedIn(settings, kept, settings.oidc_issuer)
+    signed_in = SignedIn(lambda: backend.settings, kept, settings.oidc_issuer)
     backend.parts["signed_in"] = signed_in
     issuer = Issuer(settings.oidc_issuer)
 
@@ -70,12 +79,12 @@ def signin_extension(backend: Backend) -> Extension:
         finally:
             await issuer.aclose()
 
-    return Extension(SignInRoutes(backend, settings, issuer, signed_in).routes(), lifespan)
+    return Extension(SignInRoutes(backend, settings, issuer, signed_in).routes(), lifespan, paths=PATHS)
 
 
 @dataclass(frozen=True, slots=True)
 class SignInRoutes:
-    """The endpoints of one server. Its settings are those with which it has started."""
+    """The endpoints of one server. Its issuer stays the one with which it has started; who may come in may change."""
 
     backend: Backend
     settings: Settings
@@ -166,15 +175,16 @@ class SignInRoutes:
         redirect_uri = self._address(request, "/signin/callback")
         tokens = await self.issuer.exchange(given["code"], begun.verifier, redirect_uri, client)
         claims = await checked(tokens.id_token, self.issuer, client.id, begun.nonce)
-        if lacks(claims, self.settings):
+        if lacks(claims, self.backend.settings):
             more = await self.issuer.userinfo(tokens.access_token)
             if more and more.get("sub") != claims["sub"]:
                 raise IssuerFailed(Fact("signin.other_person"))
-            claims = {**more, **claims}
-        identity = identity_of(claims, about.issuer, self.settings)
-        identity.admit(self.settings)
-        runs_it = identity.role(self.settings) is Role.OPERATOR
-        reserved = () if runs_it else {*self.backend.tokens.operators, *(self.settings.operators or ())}
+            claims = {**more, **{name: value for name, value in claims.items() if value or name not in more}}
+        now = self.backend.settings
+        identity = identity_of(claims, about.issuer, now)
+        identity.admit(now)
+        runs_it = identity.role(now) is Role.OPERATOR
+        reserved = () if runs_it else {*self.backend.tokens.operators, *(now.operators or ())}
         before = self.signed_in.cookies.session(request.scope)
         if before:
             await self.signed_in.sign_ins.end(before)

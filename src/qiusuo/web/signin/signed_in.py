@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
 
@@ -24,8 +25,8 @@ FOR_PROGRAMS: Final = ("/v1", "/mcp", "/tavily")
 class SignedIn:
     """Finds out who has signed in."""
 
-    def __init__(self, settings: SignInSettings, sign_ins: SignIns, issuer: str) -> None:
-        self.cookies = Cookies(settings)
+    def __init__(self, settings: Callable[[], SignInSettings], sign_ins: SignIns, issuer: str) -> None:
+        self.cookies = Cookies(settings())
         self.sign_ins = sign_ins
         self._settings = settings
         self._issuer = issuer
@@ -45,7 +46,7 @@ class SignedIn:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, error.fact) from None
         if found is None or not self._may_stay(found):
             return None
-        return Person(found.identity.name, found.identity.role(self._settings), Via.SIGN_IN)
+        return Person(found.identity.name, found.identity.role(self._settings()), Via.SIGN_IN)
 
     def refusal(self, scope: Scope) -> Refusal:
         """Return what is answered to those who have not signed in, or no more."""
@@ -58,7 +59,7 @@ class SignedIn:
     def _may_stay(self, found: SignIn) -> bool:
         """Tell whether the settings of now would let them in too; they may have changed since."""
         try:
-            found.identity.admit(self._settings)
+            found.identity.admit(self._settings())
         except NotAdmitted:
             return False
         return found.identity.issuer.rstrip("/") == self._issuer.rstrip("/")
