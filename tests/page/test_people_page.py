@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.page.test_access import violations, with_axe
-from tests.support.page_world import with_own_browser
+from tests.support.page_world import DESKTOP, with_own_browser
+from tests.support.people_world import EVE, people_server
 from tests.support.setup_world import SetupWorld, settings_screen
 
 pytestmark = with_own_browser(__name__)
@@ -56,3 +59,18 @@ def test_people_are_added_changed_and_revoked(chromium: Browser, phone: bool) ->
         expect(people.locator(".audit li")).to_have_count(5)
         headers = {"Authorization": f"Bearer {ann}"}
         assert world.server.client.get("/api/settings", headers=headers).status_code == 200
+
+
+def test_who_has_a_budget_sees_what_is_left(chromium: Browser, tmp_path: Path) -> None:
+    with people_server(tmp_path / "chat.db") as it:
+        token = it.post("/api/people", EVE, name="bob", searches=20, engines=["searxng"]).json()["secret"]
+        assert it.search("tea", token).status_code == 200
+        context = chromium.new_context(viewport=DESKTOP, locale="zh-CN")
+        try:
+            page = context.new_page()
+            page.goto(it.server.url)
+            page.locator("dialog.token input").fill(token)
+            page.locator("dialog.token button[type=submit]").click()
+            expect(page.locator(".budget")).to_have_text("本月还可搜索 19 次")
+        finally:
+            context.close()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,22 @@ def test_none_is_kept_where_none_is_wanted(tmp_path: Path) -> None:
         session = it.post("/api/chat/sessions", it.amy).json()["id"]
         assert it.call("DELETE", f"/api/chat/sessions/{session}", it.amy).status_code == 204
         assert lines(it) == []
+
+
+def test_what_is_deleted_for_its_age_is_a_number(tmp_path: Path) -> None:
+    file = tmp_path / "chat.db"
+    with people_server(file) as it:
+        for _ in range(2):
+            it.post("/api/chat/sessions", it.amy)
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE qiusuo_sessions SET updated_at = '2020-01-01T00:00:00+00:00'")
+    with people_server(file, retention_days=1) as it:
+        end = time.monotonic() + 10
+        while not (told := lines(it)) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert [(line["code"], line["who"], line["values"]) for line in told] == [
+            ("audit.conversations_expired", "-", {"count": 2, "days": 1})
+        ]
 
 
 def test_the_command_shows_it(

@@ -57,8 +57,9 @@ def test_without_a_restart(database: str, monkeypatch: pytest.MonkeyPatch, capsy
             assert [search(other, token, f"r{number}") for number in range(4)] == [200, 200, 200, 429]
             soon(lambda: used(first) == "10")
             assert search(first, token, "s") == 429
-            # What is changed on one server holds on the other.
             root = {"Authorization": f"Bearer {OPERATOR}"}
+            soon(lambda: first.client.get("/api/people", headers=root).json()["people"][0]["usedAt"] is not None)
+            # What is changed on one server holds on the other.
             changed = first.client.patch("/api/people/bob", json={"searches": 1000}, headers=root)
             assert changed.json()["person"]["usedSearches"] == 10
             soon(lambda: search(other, token, "t") == 200)

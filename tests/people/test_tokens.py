@@ -243,6 +243,29 @@ class TestCommands:
         assert codes == ["revoked", "rotated", "changed", "added"]
         assert {line["who"] for line in lines} == {"terminal"}
 
+    def test_the_options_are_read(self, file: Path) -> None:
+        from typer.testing import CliRunner
+
+        from qiusuo.cli.app import app
+
+        def run(*words: str) -> tuple[int, str]:
+            done = CliRunner().invoke(app, words)
+            return done.exit_code, done.stdout
+
+        assert run("tokens", "list", "--json") == (0, "[]\n")
+        assert run("audit", "--json") == (0, "[]\n")
+        assert not file.exists(), "to look creates nothing"
+        limits = ("--days", "9", "--per-minute", "3", "--searches", "7", "--model-tokens", "11", "--models", "first")
+        code, told = run("tokens", "add", "bob", *limits, "--engines", "brave,native", "--json")
+        assert (code, json.loads(told)["name"]) == (0, "bob")
+        [row] = json.loads(run("tokens", "list", "--json")[1])
+        found = (row["perMinute"], row["searches"], row["modelTokens"], row["engines"], row["models"])
+        assert found == (3, 7, 11, ["brave", "native"], ["first"])
+        assert run("tokens", "change", "bob", "--models", "none", "--role", "operator")[0] == 0
+        assert run("tokens", "rotate", "bob", "--json")[0] == run("tokens", "revoke", "bob")[0] == 0
+        assert len(json.loads(run("audit", "--json")[1])) == 4
+        assert run("audit", "--since", "yesterday")[0] == run("tokens", "revoke", "bob")[0] == 2
+
     def test_what_is_wrong_is_told(
         self, file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -84,7 +84,7 @@ def run_list(*, as_json: bool) -> Exit:
         _print_table(words, _COLUMNS, [_row(row) for row in rows])
         return Exit.OK
 
-    return _with_tables(read)
+    return _with_tables(read, looks=True)
 
 
 def run_change(name: str, limits: Mapping[str, str]) -> Exit:
@@ -156,7 +156,7 @@ def run_audit(*, since: datetime | None, as_json: bool) -> Exit:
         _print_table(words, ("when", "who", "address", "what"), rows)
         return Exit.OK
 
-    return _with_tables(read)
+    return _with_tables(read, looks=True)
 
 
 def _store(tables: PeopleTables) -> PeopleStore:
@@ -230,11 +230,11 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _with_tables(work: Callable[[PeopleTables], Awaitable[Exit]]) -> Exit:
+def _with_tables(work: Callable[[PeopleTables], Awaitable[Exit]], *, looks: bool = False) -> Exit:
     """Do something with the tables of people; tell what is wrong where it cannot be done."""
 
     async def run() -> Exit:
-        async with _opened(Settings.load()) as tables:
+        async with _opened(Settings.load(), looks=looks) as tables:
             return await work(tables)
 
     try:
@@ -247,9 +247,12 @@ def _with_tables(work: Callable[[PeopleTables], Awaitable[Exit]]) -> Exit:
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[PeopleTables]:
+async def _opened(settings: Settings, *, looks: bool = False) -> AsyncIterator[PeopleTables]:
     url = settings.database_url.get_secret_value() if settings.database_url else None
     store = open_store(url)  # tells what is missing before the next line needs it
+    path = store.database.address.path
+    if looks and path is not None and not path.exists():  # to look must not create a database
+        store = open_store(":memory:")
     from qiusuo.people.schema import PeopleTables  # noqa: PLC0415 - an extra
 
     try:
