@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.chat.sessions.store import Address, open_store
+from qiusuo.chat.sessions.store_history import HEAD
 from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.cli.data import run_backup, run_restore
 from qiusuo.data.postgres import login_of
@@ -25,6 +26,7 @@ from tests.support.kept_data import fill, with_store
 from tests.support.postgres_process import PROGRAMS, PostgresProcess, with_postgres
 from tests.support.stores import whole_turn
 
+VERSION_3 = Path(__file__).parents[1] / "chat_store" / "schemas" / "version-3.sqlite.sql"
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -207,6 +209,33 @@ class TestKilled:
         assert ("About coffee" in titles(file)) == (step != "restore.sync_folder")
         assert run_restore(saved) == 0
         assert sorted(titles(file)) == ["", "About tea"]
+
+
+class TestOtherVersions:
+    def test_an_older_one_is_brought_up_to_date(self, file: Path, tmp_path: Path) -> None:
+        file.parent.mkdir()
+        with closing(sqlite3.connect(file)) as old:
+            old.executescript(VERSION_3.read_text("utf-8"))
+        saved = tmp_path / "saved.zip"
+        assert run_backup(saved, force=False) == 0
+        with zipfile.ZipFile(saved) as archive:
+            assert json.loads(archive.read("manifest.json"))["schema"] == "0003"
+        file.unlink()
+        assert run_restore(saved) == 0
+        with closing(sqlite3.connect(file)) as new:
+            assert new.execute("SELECT version_num FROM qiusuo_revision").fetchall() == [(HEAD,)]
+        assert sorted(titles(file)) == ["", "Tea 茶"]
+
+    def test_a_newer_one_is_refused(self, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        talked(file)
+        with closing(sqlite3.connect(file)) as newer, newer:
+            newer.execute("UPDATE qiusuo_revision SET version_num = '9999'")
+        saved = tmp_path / "saved.zip"
+        assert run_backup(saved, force=False) == 0
+        before = file.read_bytes()
+        assert run_restore(saved) == 3
+        assert "newer Qiusuo" in capsys.readouterr().err
+        assert file.read_bytes() == before
 
 
 class TestWrongFiles:

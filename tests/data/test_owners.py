@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -15,10 +16,14 @@ from sqlalchemy import Connection, func, select
 
 from qiusuo.chat.portable import from_portable
 from qiusuo.chat.sessions.session import Progress
+from qiusuo.chat.sessions.store import open_store
 from qiusuo.chat.sessions.store_parts import all_tables, owned_by
 from qiusuo.chat.sessions.store_sql import SqlSessionStore
 from qiusuo.cli.owners import run_export, run_forget, run_retention
-from tests.support.kept_data import fill, with_store
+from qiusuo.usage.recorder import Batch, Key
+from qiusuo.usage.schema import SUMS
+from qiusuo.usage.store import UsageStore
+from tests.support.kept_data import HOUR, fill, with_store
 from tests.support.postgres_process import PROGRAMS
 from tests.support.scripted_model import Gate, Reply
 from tests.support.stores import START, turn, url
@@ -99,6 +104,37 @@ class TestForget:
         assert run_forget(OWNER, yes=False, as_json=False) == 2
         assert "--yes" in capsys.readouterr().err
         assert len(with_store(url, lambda store: store.list(OWNER))) == 1
+
+    async def test_what_servers_have_counted_meanwhile_has_no_name_either(
+        self, url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("qiusuo.usage.keeping.WRITE_SECONDS", 0.2)
+        store = open_store(url)
+        try:
+            await store.create(OWNER)
+            await store.start()
+            forgetting = asyncio.create_task(asyncio.to_thread(run_forget, OWNER, yes=True, as_json=False))
+            while await store.list(OWNER):  # noqa: ASYNC110 - another thread ends it
+                await asyncio.sleep(0)
+            # Asked before, and written down a little later, as servers do.
+            late = Batch(1, {Key(HOUR, "search", "brave", "ok", OWNER): [1] * len(SUMS)})
+            await UsageStore(store.database).add(late)
+            assert await forgetting == 0
+            assert not any((await rows_of(store, OWNER)).values())
+        finally:
+            await store.aclose()
+        said = capsys.readouterr().out
+        assert "Servers run" in said
+        assert "usage: 1 rows" in said
+
+    def test_the_questions_typed_on_this_machine_go_with_its_owner(self, url: str, tmp_path: Path) -> None:
+        typed = tmp_path / "data" / "qiusuo" / "chat_history"
+        typed.parent.mkdir(parents=True)
+        for owner, left in ((OWNER, True), ("local", False)):
+            typed.write_text("zanzibar?")
+            with_store(url, lambda store, owner=owner: store.create(owner))  # type: ignore[misc]
+            assert run_forget(owner, yes=True, as_json=True) == 0
+            assert typed.exists() == left
 
     def test_as_json(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
         with_store(url, lambda store: store.create(OWNER))

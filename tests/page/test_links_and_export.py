@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -230,3 +231,25 @@ def test_on_paper_there_is_the_conversation_alone(chromium: Browser, tmp_path: P
         page.page.emulate_media(media="null")
         paper = page.page.pdf(path=tmp_path / "paper.pdf")
         assert paper.count(b"/Type /Page\n") >= 2
+
+
+def test_everything_of_one_s_own_is_downloaded_and_deleted(chromium: Browser, tmp_path: Path) -> None:
+    with PageWorld(store=tmp_path / "chat.db") as world, screen(chromium, world, locale="en") as page:
+        page.ask("Why is the sky blue?")
+        page.ended()
+        page.page.get_by_role("button", name="Import and shared links").click()
+        dialog = page("dialog.menu")
+        with page.page.expect_download() as saved:
+            dialog.get_by_role("button", name="Download (ZIP)").click()
+        with zipfile.ZipFile(saved.value.path()) as archive:
+            told = next(name for name in archive.namelist() if name.endswith("conversation.md"))
+            assert "Why is the sky blue?" in archive.read(told).decode()
+        page.page.get_by_role("button", name="Import and shared links").click()
+        dialog.get_by_role("button", name="Delete everything").click()
+        dialog.get_by_role("button", name="Keep it").click()
+        assert asked(world) == 1
+        dialog.get_by_role("button", name="Delete everything").click()
+        dialog.get_by_role("button", name="Yes, delete everything").click()
+        expect(page("article.turn")).to_have_count(0)
+        expect(page.page.get_by_text("Everything was deleted")).to_be_visible()
+        assert asked(world) == 0

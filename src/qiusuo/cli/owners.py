@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.presence import living
@@ -21,8 +21,6 @@ from qiusuo.words import Fact
 if TYPE_CHECKING:
     from qiusuo.chat.sessions.store_sql import SqlSessionStore
     from qiusuo.data.forgetting import Forgotten
-
-_HISTORY: Final = "chat_history"
 
 
 def run_export(owner: str, target: Path, *, force: bool) -> Exit:
@@ -60,7 +58,9 @@ def run_forget(owner: str, *, yes: bool, as_json: bool) -> Exit:
         finally:
             await store.database.aclose()
         if owner == NO_USER:
-            (data_folder() / _HISTORY).unlink(missing_ok=True)
+            from qiusuo.cli.chat.prompt import HISTORY_FILE  # noqa: PLC0415 - an extra
+
+            (data_folder() / HISTORY_FILE).unlink(missing_ok=True)
         if as_json:
             data = {"owner": owner, "deleted": done.rows, "usageRows": done.counted, "noTrace": clean}
             say(json.dumps(data, ensure_ascii=False))

@@ -6,6 +6,7 @@ import { copy } from "../parts/copy.js";
 import { getState } from "../store.js";
 import { render, useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { ImportButton } from "./import.js";
+import { OwnData } from "./owndata.js";
 import { PublicLink, SharedLinks } from "./sharing.js";
 import { tr } from "./tr.js";
 import { loadStyle } from "./style.js";
@@ -59,6 +60,7 @@ function Menu({ session, turn, onClose }) {
       ${session && shared && html`<${PublicLink} session=${session} turn=${turn} open=${shared.sharing} onMade=${look} />`}
       ${!session && html`<${ImportButton} close=${() => box.current?.close()} tell=${setSaid} />`}
       ${!session && shared && html`<${SharedLinks} shares=${shared.shares} onChange=${look} close=${() => box.current?.close()} tell=${setSaid} />`}
+      ${!session && html`<${OwnData} close=${() => box.current?.close()} tell=${setSaid} />`}
       <p class="menu-said" role="status">${said}</p>
     </dialog>
   `;
