@@ -187,7 +187,7 @@ class Chat:
         if is_task(ask.question) or polite:
             ask = replace(ask, settings=replace(ask.settings, mode=Mode.CHAT, search=False))
         language = prompts.language_of(ask.question, ask.language)
-        labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
+        labels = {name: place.kind.called(language) for name, place in self.service.roster.places.items()}
         hand = self.chosen(ask)
         labels |= {NATIVE: hand.model.info.label, FILES: Fact("file.engine").text(language)}
         related = ask.related and not ask.research and not is_task(ask.question) and not _is_polite(ask.question)
