@@ -48,6 +48,11 @@ class EngineStatus:
     quota_used: int | None = None
     costs_money: bool = True
     docs_url: str = ""
+    title: Fact | None = None
+
+    def called(self, language: Language) -> str:
+        """Return its name for readers of a language."""
+        return self.title.text(language) if self.title else self.label
 
     @property
     def reason(self) -> str:
@@ -199,7 +204,14 @@ class SearchService:
 
     async def _status_of(self, name: str, place: Place, *, takes_part: bool) -> EngineStatus:
         kind = place.kind
-        status = EngineStatus(name, kind.label or name, "missing", costs_money=kind.costs_money, docs_url=kind.docs_url)
+        status = EngineStatus(
+            name,
+            kind.label or name,
+            "missing",
+            costs_money=kind.costs_money,
+            docs_url=kind.docs_url,
+            title=kind.title,
+        )
         if place.engine is None:
             problem = place.problem
             return _told(status, problem) if problem else status

@@ -237,6 +237,14 @@ class TestQuoting:
         assert "the search failed" in said
 
 
+def test_a_question_in_traditional_characters_finds_sources_in_simplified_ones() -> None:
+    said = answer("Python 3.14 什麼時候發布？", PYTHON, note=True)
+    assert said.startswith("Python 3.14 于 2025 年 10 月 7 日正式发布。 [1]") or "2025年10月7日" in said.splitlines()[0]
+    assert said.splitlines()[-1] == no_model_note("zh-Hant")
+    assert "你好，我是求索。現在" in told(asked("請問你是誰")) or "求索" in told(asked("你是誰"))
+    assert "不客氣" in told(asked("謝謝"))
+
+
 class TestNote:
     def test_the_last_line_says_that_there_is_no_model(self) -> None:
         said = answer("Python 3.14 什么时候发布？", PYTHON, note=True)

@@ -186,6 +186,13 @@ class TestExitCodes:
         assert words in err
         assert chat.model.requests == []
 
+    def test_what_is_searched_is_narrowed(self, chat: ChatTerminal) -> None:
+        chat.model.add(Reply.text("News."))
+        chat.pipe("tea", "--search", "--focus", "news")
+        assert chat.searxng.seen[-1].params["categories"] == "news"
+        _, err = chat.pipe("tea", "--search", "--focus", "smells", code=Exit.USAGE)
+        assert "focus" in err
+
     def test_not_set_up(self, chat: ChatTerminal) -> None:
         _, err = chat.pipe("x", "--model", "nonsense:x", code=Exit.NOT_CONFIGURED)
         assert "服务商:模型名" in err
@@ -303,6 +310,7 @@ class TestTerminal:
                 await whole_turn(store, "local", first, f"question-{number}-end")
             for number in range(25):
                 await store.create("local", title=f"later {number}")
+            await store.create("local")  # as the page begins one where a setting is changed before anything is asked
             await store.aclose()
             return first
 
@@ -310,7 +318,7 @@ class TestTerminal:
         screen = chat.screen()
         screen.wait_for("› ")
         screen.enter("/sessions")
-        screen.wait_for("later 24", "the longest")
+        assert "还没有提问" not in screen.wait_for("later 24", "the longest"), "there is nothing to open in it"
         screen.enter(f"/open {session}")
         screen.wait_for("（203 轮）")
         screen.enter("/history")

@@ -58,7 +58,7 @@ class TestChat:
             assert card["title"] == "采购合同.pdf"
             assert card["facts"][0] == {
                 "value": "7",
-                "labels": {"zh": "第 {value} 页", "en": "p. {value}"},
+                "labels": {"zh": "第 {value} 页", "zh-Hant": "第 {value} 頁", "en": "p. {value}"},
                 "day": False,
             }
             assert PENALTY in card["text"]
@@ -88,6 +88,19 @@ class TestChat:
             assert not cards(heard)
             # The model knows that they are there all the same.
             assert "pump.pdf (8 pages)" in sent(world)
+
+    async def test_what_a_file_merely_touches_is_searched_for_besides(self) -> None:
+        lease = pages(
+            "租赁.pdf", "租赁房屋位于杭州市西湖区文三路128号。月租金为人民币5200元，每月5日前支付。押金为两个月租金。"
+        )
+        async with ChatWorld(Reply.text("一"), Reply.text("二"), Reply.text("三")) as world:
+            await world.ask("杭州市西湖区平均租金多少？", SEARCH, files=[lease])
+            assert world.requests() == 1, "the file knows one rent, not the average"
+            assert "5200" in sent(world), "what it has is there all the same"
+            await world.ask("月租金是多少？", SEARCH, files=[lease])
+            assert world.requests() == 1, "the file answers that"
+            await world.ask("月租金是多少？這份租賃合同裡", SEARCH, files=[lease])
+            assert world.requests() == 1
 
     async def test_with_search_off_a_question_in_another_language_sees_the_file(self) -> None:
         async with ChatWorld(Reply.text("0.3 percent a day [1].")) as world:

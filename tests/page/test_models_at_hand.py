@@ -81,6 +81,14 @@ def test_where_there_is_one_model_nothing_is_loaded_and_nothing_to_choose(chromi
         assert not any(f"/later/{part}" in request for part in ("models", "slash") for request in page.requests)
 
 
+def tell_how_things_stand(page: Screen) -> None:
+    """A command alone asks for that."""
+    for command, state in (("/search", "联网搜索：已开启"), ("/mode", "模式：对话"), ("/depth", "阅读深度：默认")):
+        enter(page, command)
+        expect(page(".toast").last).to_contain_text(state)
+        expect(page("#question")).to_have_value("")
+
+
 @with_axe
 @pytest.mark.parametrize(("phone", "scheme"), [(False, "light"), (True, "dark")], ids=["desktop", "phone"])
 def test_commands_by_the_keyboard_alone(chromium: Browser, other: ScriptedModel, phone: bool, scheme: str) -> None:
@@ -106,6 +114,7 @@ def test_commands_by_the_keyboard_alone(chromium: Browser, other: ScriptedModel,
         page.page.keyboard.press("Enter")
         expect(page.switch).to_have_attribute("aria-checked", "true")
         expect(question).to_have_value("")
+        tell_how_things_stand(page)
         # Completed by Tab, run by Enter.
         type_in(page, "/mod")
         expect(options(page)).to_have_text(["/mode", "/model"])

@@ -58,5 +58,11 @@ def test_from_the_button_to_the_document(chromium: Browser, phone: bool) -> None
             with page.page.expect_download() as saved:
                 turn.get_by_role("button", name=name).click()
             assert expected in text_of(saved.value)
+        # Put otherwise it is a research still.
+        turn.locator(".question").hover()
+        turn.get_by_role("button", name="编辑并重新发送").click()
+        page.turn.locator(".edit textarea").press("Enter")
+        expect(page.turn.locator(".step")).to_have_count(3)
+        page.ended()
         width = page.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert width <= 0, "nothing stands over the edge"

@@ -44,14 +44,14 @@ class TestSwitch:
     def test_with_the_statutes_alone_it_does_not_speak_of_the_web(self, chromium: Browser, phone: bool) -> None:
         def of_a_server_with_laws_only(route: Route) -> None:
             answer = route.fetch()
-            engine = {"name": "laws", "label": "本地法律库 Local laws", "web": False}
+            engine = {"name": "laws", "label": "本地法律库", "web": False}
             search = {"available": True, "engine": engine, "problem": None}
             route.fulfill(response=answer, json={**answer.json(), "search": search})
 
         with PageWorld(engines=()) as world, screen(chromium, world, phone=phone) as page:
             page.page.route("**/api/chat/config", of_a_server_with_laws_only)
             page.page.reload()
-            expect(page(".switch-note")).to_have_text("启用后只检索本地法律库 Local laws")
+            expect(page(".switch-note")).to_have_text("启用后只检索 本地法律库")
 
     def test_the_three_states_look_different_and_disabled_never_on(self, chromium: Browser, phone: bool) -> None:
         with PageWorld() as world, screen(chromium, world, phone=phone) as page:
@@ -192,6 +192,12 @@ def test_a_change_that_cannot_be_saved_is_taken_back_visibly(chromium: Browser) 
         expect(page.switch).to_have_attribute("aria-checked", "true")
         expect(page(".switch-state")).to_have_text("已开启")
         page.page.unroute_all()
+        # Not every limit is that of conversations: the server says which one it is.
+        full = {"error": "LimitReached", "message": "这里最多两个。", "fix": "请减少一个。"}
+        page.page.route("**/api/chat/sessions/*", lambda route: route.fulfill(status=400, json=full))
+        page.switch.click()
+        expect(page(".toast.error").last).to_contain_text("这里最多两个。 请减少一个。")
+        page.page.unroute_all()
         page.ask("还能搜索")
         assert world.searches() == ["还能搜索"]
 
@@ -227,7 +233,10 @@ def test_a_new_chat_takes_the_settings_along(chromium: Browser) -> None:
     with PageWorld() as world, screen(chromium, world) as page:
         page.turn_search_on()
         page.ask("一")
+        page.choose("agent")
         page.page.get_by_role("button", name="新对话").click()
+        # But for the mode: that one conversation was an agent's does not make it the usual one.
+        expect(page("input[value=chat]")).to_be_checked()
         expect(page.switch).to_have_attribute("aria-checked", "true")
         page.ask("二")
         assert world.searches() == ["一", "二"]

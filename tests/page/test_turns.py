@@ -124,7 +124,7 @@ def test_searching_is_shown_with_query_and_engine_then_the_receipt(chromium: Bro
         world.engine().fault, world.engine().hold = Fault.SLOW, 1.4
         page.send("慢的搜索")
         row = page.turn.locator(".round")
-        expect(row).to_contain_text("正在用SearXNG搜索")
+        expect(row).to_contain_text("正在用 SearXNG 搜索")
         expect(row).to_contain_text("慢的搜索")
         expect(row.locator(".elapsed")).to_have_text(re.compile("[12] 秒"))
         expect(page("#said")).to_have_text(re.compile("正在搜索"))
@@ -148,6 +148,12 @@ def test_agent_rounds_are_numbered_and_sources_tell_theirs(chromium: Browser) ->
         page.choose("agent")
         turn = page.ask("研究一下")
         expect(turn.locator(".round")).to_have_count(2)
+        # What led to the answer is one line, opened by the keyboard as well.
+        folded = turn.locator("details.searches summary")
+        expect(folded).to_have_text("搜索和阅读共 2 步 · 找到 4 个来源")
+        expect(turn.locator(".round").nth(0)).not_to_be_visible()
+        folded.press("Enter")
+        expect(turn.locator(".round").nth(0)).to_be_visible()
         expect(turn.locator(".round").nth(0)).to_contain_text("第 1 轮")
         expect(turn.locator(".round").nth(1)).to_contain_text("自由线程")
         expect(turn.locator(".references h4")).to_have_text(["第 1 轮：Python 3.14", "第 2 轮：自由线程"])

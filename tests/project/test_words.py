@@ -263,6 +263,38 @@ class TestTraditional:
         assert written_like("区块链的后台", asked) == "區塊鏈的後臺"
 
 
+class TestSpaces:
+    """Chinese has a blank beside Latin letters and figures, as our other texts have it."""
+
+    # What stands for Chinese words, whole clauses and figures of Chinese law (第三条).
+    OF_CHINESE = frozenset(
+        """said what kind failed allowed problem language laws amendments number numbers ours place time edition day
+        first last year""".split()  # noqa: SIM905 - a list of words
+    )
+
+    def test_between_chinese_and_latin(self) -> None:
+        beside = re.compile(f"{HAN.pattern}[A-Za-z0-9]|[A-Za-z0-9]{HAN.pattern}")
+        found = [
+            f"{code}.{part}: {text}"
+            for code in sorted(CODES)
+            for part in Part
+            if beside.search(text := template(code, Language.CHINESE, part).replace("第577条", ""))
+        ]
+        assert found == []
+
+    def test_and_beside_values(self) -> None:
+        beside = re.compile(rf"{HAN.pattern}\{{(\w+)\}}|\{{(\w+)\}}{HAN.pattern}")
+        found = [
+            f"{code}.{part}: {text}"
+            for code in sorted(CODES - {"page.searchAbout"})  # as it was ordered, letter for letter
+            for part in Part
+            for text in [template(code, Language.CHINESE, part)]
+            for one in beside.finditer(text)
+            if (one[1] or one[2]) not in self.OF_CHINESE
+        ]
+        assert found == []
+
+
 class TestOneCatalogue:
     """Sentences stand in the catalogue, and nothing stands there that nobody says."""
 

@@ -11,7 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
+from qiusuo import SearchService
 from qiusuo.chat.sessions.store import open_store
+from qiusuo.config import Settings
+from qiusuo.engines.base import Joins, SearchEngine
+from qiusuo.engines.searxng import SearxngEngine
+from qiusuo.models import Query, SearchResultItem
 from qiusuo.testing import Fault
 from qiusuo.web.chat import chat_extension
 from tests.support.chat_world import scripted
@@ -388,7 +393,7 @@ class TestConfig:
             assert config["model"]["label"] == "Scripted"
             assert config["search"] == {
                 "available": True,
-                "engine": {"name": "searxng", "label": "SearXNG", "web": True},
+                "engine": {"name": "searxng", "label": "SearXNG", "web": True, "untried": False},
                 "problem": None,
             }
             assert config["examples"]["zh"]
@@ -474,3 +479,22 @@ def test_a_conversation_is_kept_to_what_it_searches() -> None:
         shown.change(session, focus=None, sites=[], freshness=None)
         kept = shown.show(session)["settings"]
         assert (kept["focus"], kept["sites"], kept["freshness"]) == ("web", [], None)
+
+
+class Spare(SearchEngine):
+    """One that nobody has set up."""
+
+    label = "Spare"
+    joins = Joins.LAST_RESORT
+
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:  # noqa: ARG002 - never asked
+        return []
+
+
+@pytest.mark.parametrize(("engine", "untried"), [(Spare, True), (SearxngEngine, False)])
+def test_an_engine_that_nobody_set_up_is_not_said_to_work(engine: type[SearchEngine], untried: bool) -> None:
+    with ScriptedModel() as model:
+        extension = chat_extension(scripted(model), open_store("sqlite://"))
+        with WebServer(SearchService([engine()], Settings.load(rate_limit=0)), extensions=[extension]) as server:
+            told = server.client.get("/api/chat/config").json()["search"]["engine"]
+    assert (told["name"], told["untried"]) == (engine.name, untried)

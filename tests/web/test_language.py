@@ -13,6 +13,8 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.config import Settings
+from qiusuo.engines.bocha import BochaEngine
+from qiusuo.engines.zhipu import ZhipuEngine
 from qiusuo.testing import Fault
 from qiusuo.web.language import reader_language, wished_language
 from qiusuo.words import Language
@@ -216,6 +218,13 @@ class TestState:
         own.search("first")
         answer = own.client.get("/api/health?lang=zh", headers={"Accept-Language": "en"})
         assert "；" in answer.json()["message"]
+
+    def test_engines_are_called_by_one_name(self) -> None:
+        engines = [BochaEngine("key"), ZhipuEngine("key")]
+        with WebServer(SearchService(engines, Settings.load(rate_limit=0))) as server:
+            chinese, english = both(server, "GET", "/api/engines")
+        assert [engine["label"] for engine in chinese["engines"]][:2] == ["博查", "智谱"]
+        assert [engine["label"] for engine in english["engines"]][:2] == ["Bocha", "Zhipu"]
 
 
 class TestOtherDoors:

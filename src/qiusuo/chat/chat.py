@@ -212,7 +212,7 @@ class Chat:
         if is_task(ask.question) or polite:
             ask = replace(ask, settings=replace(ask.settings, mode=Mode.CHAT, search=False))
         language = prompts.language_of(ask.question, ask.language)
-        labels = {name: place.kind.label or name for name, place in self.service.roster.places.items()}
+        labels = {name: place.kind.called(language) for name, place in self.service.roster.places.items()}
         hand = self.chosen(ask)
         self._check_rules(ask, hand)
         labels |= {NATIVE: hand.model.info.label, FILES: Fact("file.engine").text(language)}

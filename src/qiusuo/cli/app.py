@@ -140,6 +140,9 @@ def chat(
     files: Annotated[
         list[str] | None, typer.Option("--file", "-f", help=about("chat_file"), metavar="PATH", show_default=False)
     ] = None,
+    focus: Annotated[
+        str | None, typer.Option("--focus", help=about("chat_focus"), metavar="NAME", show_default=False)
+    ] = None,
     language: Annotated[
         Literal["zh", "zh-Hant", "en"] | None,
         typer.Option("--language", "-l", help=about("chat_language"), show_default="the question's"),
@@ -163,6 +166,7 @@ def chat(
         export=export,
         bring=bring,
         files=files or (),
+        focus=focus,
     )
     raise typer.Exit(run_chat(options))
 

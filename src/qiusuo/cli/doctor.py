@@ -1,6 +1,6 @@
 """``qiusuo doctor``.
 
-Exit codes: 0 all is well, 1 it works, with warnings, 2 wrong usage, 3 something does not work.
+Exit codes: 0 it works, perhaps with warnings, 2 wrong usage, 3 something does not work.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SIGNS: Final = {
     Level.WARNING: "[yellow]![/]",
     Level.PROBLEM: "[bold red]✗[/]",
 }
-EXIT_CODES: Final = {Level.OK: 0, Level.NOTE: 0, Level.WARNING: 1, Level.PROBLEM: 3}
+EXIT_CODES: Final = {Level.OK: 0, Level.NOTE: 0, Level.WARNING: 0, Level.PROBLEM: 3}
 
 
 def run_doctor(*, as_json: bool, fix: bool, settings_file: Path | None) -> int:

@@ -34,7 +34,9 @@ def run_engines(*, short: bool, as_json: bool) -> Exit:
         data = {"order": names, "engines": [_data(status, words) for status in statuses]}
         sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     elif short:
-        ready = [status.label for status in statuses if status.name in names and status.state == "ready"]
+        ready = [
+            status.called(words.language) for status in statuses if status.name in names and status.state == "ready"
+        ]
         typer.echo(words("engines_ready", names=ready or words("none")))
         commands = {"up": typed(KitCommands().start[-1]), "engines": typed("qiusuo engines")}
         typer.echo(words("engines_add", **commands))
@@ -54,7 +56,9 @@ def _data(status: EngineStatus, words: Words) -> dict[str, Any]:
     """Return how an engine stands in its JSON shape: facts for programs, and words in the terminal's language."""
     told = status.wording(words.language)
     facts = {"fact": status.fact, "remedy": status.remedy}
-    data = {each.name: getattr(status, each.name) for each in fields(status) if each.name not in facts}
+    aside = {*facts, "title"}
+    data = {each.name: getattr(status, each.name) for each in fields(status) if each.name not in aside}
+    data["label"] = status.called(words.language)
     return {
         **data,
         "reason": told.what,
@@ -76,7 +80,7 @@ def _table(statuses: list[EngineStatus], words: Words) -> Table:
         style = {"ready": "green", "resting": "yellow", "missing": "dim"}.get(status.state, "")
         told = status.wording(words.language)
         table.add_row(
-            f"{status.name}  [dim]{escape(status.label)}[/dim]",
+            f"{status.name}  [dim]{escape(status.called(words.language))}[/dim]",
             f"[{style}]{state}[/]" if style else state,
             left,
             escape(told.fix or told.what),

@@ -31,7 +31,7 @@ def run_solve(query: str, engine: str) -> Exit:
         site = _engine(engine, settings)
         browser = BrowserSettings.from_lookup(settings.env)
         _need_a_screen()
-        out.print(escape(words("solve_begin", site=site.label)))
+        out.print(escape(words("solve_begin", site=site.called(words.language))))
         kept = asyncio.run(_solve(browser, site, query))
     except SearchError as error:
         for line in error_lines(error, words):

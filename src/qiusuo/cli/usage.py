@@ -21,6 +21,7 @@ from qiusuo.config import Settings
 from qiusuo.errors import SearchError
 from qiusuo.service import SearchService
 from qiusuo.text import visible
+from qiusuo.words import Language
 
 SPARKS: Final = "▁▂▃▄▅▆▇█"
 LONGEST: Final = 36
@@ -44,7 +45,7 @@ def run_usage(*, days: int, user: str | None, as_json: bool) -> Exit:
     """Print what was searched and answered; of one user, or of all."""
     words = BoardWords(words_for_terminal().language)
     try:
-        report = asyncio.run(_read(Settings.load(), days, user))
+        report = asyncio.run(_read(Settings.load(), days, user, words.language))
     except SearchError as error:
         err = Console(stderr=True, highlight=False, emoji=False)
         for line in error_lines(error, words_for_terminal()):
@@ -58,7 +59,7 @@ def run_usage(*, days: int, user: str | None, as_json: bool) -> Exit:
     return Exit.OK
 
 
-async def _read(settings: Settings, days: int, user: str | None) -> dict[str, Any]:
+async def _read(settings: Settings, days: int, user: str | None, language: Language) -> dict[str, Any]:
     url = settings.database_url.get_secret_value() if settings.database_url else None
     opened = open_store(url)  # tells what is missing before the next lines need it
     from qiusuo.usage.prices import prices  # noqa: PLC0415 - an extra
@@ -71,7 +72,7 @@ async def _read(settings: Settings, days: int, user: str | None) -> dict[str, An
     try:
         async with SearchService.from_settings(settings) as service:
             kinds = {name: place.kind for name, place in service.roster.places.items()}
-        labels = {name: kind.label or name for name, kind in kinds.items()}
+        labels = {name: kind.called(language) for name, kind in kinds.items()}
         report = Report(UsageStore(store.database), Range.of(days, None, now), user, prices(settings, kinds), labels)
         return await report.read()
     finally:

@@ -56,7 +56,7 @@ async def check_providers(context: Examination) -> list[Finding]:
             continue
         if engine is None:
             if name in wanted and problem is not None:
-                values = {"label": place.kind.label or name, "reason": problem.told}
+                values = {"label": place.kind.title or place.kind.label or name, "reason": problem.told}
                 docs = place.kind.docs_url
                 found.append(Finding("provider.not_set_up", Level.PROBLEM, values, problem.commands, docs_url=docs))
         elif name in taking_part or name in wanted or (engine.key_env and engine.joins is not Joins.NAMED):
@@ -83,12 +83,12 @@ async def _examine(engine: SearchEngine) -> Finding:
 def _failed(engine: SearchEngine, error: SearchError) -> Finding:
     code = _REFUSALS.get(type(error))
     level = Level.PROBLEM if code else Level.WARNING
-    values = {"label": engine.label or engine.name, "reason": error.told}
+    values = {"label": engine.title or engine.label or engine.name, "reason": error.told}
     return Finding(code or "provider.failed", level, values, error.commands, docs_url=engine.docs_url)
 
 
 def _working(engine: SearchEngine, probe: Probe | None) -> Finding:
-    values: dict[str, object] = {"label": engine.label or engine.name}
+    values: dict[str, object] = {"label": engine.title or engine.label or engine.name}
     if probe is None:
         return Finding("provider.not_probed" if engine.key_env else "provider.keyless", Level.NOTE, values)
     if probe.used is None or not probe.limit:

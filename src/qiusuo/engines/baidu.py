@@ -54,6 +54,7 @@ class BaiduEngine(ResultPageEngine):
 
     name = NAME
     label = "百度 Baidu (Chrome)"
+    title = Fact("engine.baidu")
     docs_url = "https://www.baidu.com/duty/"
     base_url = HOME
     path = "/s"

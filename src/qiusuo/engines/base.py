@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Self
 
 from qiusuo.details import Details
 from qiusuo.engines.allowance import Allowance
+from qiusuo.engines.price import Price
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured, SearchTimeout
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
 from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
 from qiusuo.text import clean, iso_date, shorten_query, visible
-from qiusuo.words import Fact, as_fact
+from qiusuo.words import Fact, Language, as_fact
 
 logger = logging.getLogger(__name__)
 
@@ -71,19 +72,6 @@ class EngineOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """What a provider asks for one search: an amount of a currency, as it was known on a day.
-
-    ``source`` is ``vendor`` (its own documentation), ``others`` (third parties) or ``settings`` (set here).
-    """
-
-    amount: float
-    currency: str
-    as_of: str = ""
-    source: str = "vendor"
-
-
-@dataclass(frozen=True, slots=True)
 class Probe:
     """What an engine's cheapest question has told: it can be used, and how much of the plan is, where it says so."""
 
@@ -110,6 +98,8 @@ class SearchEngine(ABC):
 
     name: ClassVar[str] = ""
     label: ClassVar[str] = ""
+    title: ClassVar[Fact | None] = None
+    """What it is called where that is another name in each language; else it is ``label`` in all."""
     docs_url: ClassVar[str] = ""
     key_env: ClassVar[tuple[str, ...]] = ()
     """Environment variables that may hold the key, first one wins. Empty: no key is needed."""
@@ -150,6 +140,11 @@ class SearchEngine(ABC):
         unsaid = not cls.name and "name" not in cls.__dict__
         if unsaid and not getattr(cls.search, "__isabstractmethod__", False):
             cls.name = (cls.__name__.removesuffix("Engine") or cls.__name__).lower()
+
+    @classmethod
+    def called(cls, language: Language) -> str:
+        """Return its name for readers of a language."""
+        return cls.title.text(language) if cls.title else cls.label or cls.name
 
     @abstractmethod
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
@@ -306,7 +301,11 @@ class HttpEngine(SearchEngine):
     def not_configured(cls) -> EngineNotConfigured:
         """Return the error that tells how to give this engine its key."""
         needed = Fact(
-            "engine.needs_key", label=cls.label, variable=cls.key_env[0], engine=cls.name, docs_url=cls.docs_url
+            "engine.needs_key",
+            label=cls.title or cls.label,
+            variable=cls.key_env[0],
+            engine=cls.name,
+            docs_url=cls.docs_url,
         )
         return EngineNotConfigured(needed, engine=cls.name)
 

@@ -28,6 +28,7 @@ class BochaEngine(HttpEngine):
 
     name = "bocha"
     label = "博查 Bocha"
+    title = Fact("engine.bocha")
     docs_url = "https://open.bocha.cn"
     base_url = "https://api.bocha.cn"
     key_env = ("BOCHA_API_KEY",)

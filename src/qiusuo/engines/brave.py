@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, Price, Probe, Storing, field_of
+from qiusuo.engines.base import Feature, HttpEngine, Probe, Storing, field_of
+from qiusuo.engines.price import Price
 from qiusuo.errors import AuthFailed, EngineError, QuotaExceeded, RateLimited, RequestRejected
 from qiusuo.http import Reply, parse_retry_after, told
 from qiusuo.models import Freshness, Query, SearchResultItem

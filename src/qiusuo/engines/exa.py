@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 from unicodedata import category
 
-from qiusuo.engines.base import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, EngineOptions, Feature, HttpEngine, Price, field_of
+from qiusuo.engines.base import MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, EngineOptions, Feature, HttpEngine, field_of
+from qiusuo.engines.price import Price
 from qiusuo.errors import ConfigurationError
 from qiusuo.http import HttpClient
 from qiusuo.models import Query, SearchResultItem

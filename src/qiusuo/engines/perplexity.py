@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, Price, field_of
+from qiusuo.engines.base import Feature, HttpEngine, field_of
+from qiusuo.engines.price import Price
 from qiusuo.errors import EngineError, QuotaExceeded
 from qiusuo.http import Reply, told
 from qiusuo.models import Query, SearchResultItem

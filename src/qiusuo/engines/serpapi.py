@@ -186,6 +186,7 @@ class SerpApiBaiduEngine(SerpApi):
 
     name = "serpapi_baidu"
     label = "SerpApi (百度 Baidu)"
+    title = Fact("engine.serpapi_baidu")
     priority = 66
     joins = Joins.NAMED
     max_results = 50

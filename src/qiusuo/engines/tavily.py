@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from qiusuo.engines.base import Feature, HttpEngine, Price, Probe, count_of, field_of
+from qiusuo.engines.base import Feature, HttpEngine, Probe, count_of, field_of
+from qiusuo.engines.price import Price
 from qiusuo.errors import EngineError, QuotaExceeded, RateLimited
 from qiusuo.http import Reply, told
 from qiusuo.models import Freshness, Query, SearchResultItem

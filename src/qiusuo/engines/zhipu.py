@@ -29,6 +29,7 @@ class ZhipuEngine(HttpEngine):
 
     name = "zhipu"
     label = "智谱 Zhipu"
+    title = Fact("engine.zhipu")
     docs_url = "https://open.bigmodel.cn/usercenter/apikeys"
     base_url = "https://open.bigmodel.cn/api/paas/v4"
     key_env = ("ZHIPUAI_API_KEY", "ZAI_API_KEY")

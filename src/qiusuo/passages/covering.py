@@ -37,6 +37,28 @@ def coverage(question: str, passages: Iterable[Passage]) -> float:
     return min(max((_covered_by(asked, passage) for passage in passages), default=0.0), 1.0)
 
 
+def words_covered(question: str, passages: Iterable[Passage]) -> float:
+    """Return the share of the question's words that one sentence has, from 0 to 1, whatever kind of thing is asked for.
+
+    A passage that answers has nearly all of them; one that merely touches the question lacks what is asked of it.
+    """
+    asked = read_question(question)
+    total = _sum(asked.words)
+    shares = [
+        _covered(asked, match, index) / total
+        for passage in passages
+        if total
+        for match in [_matched(asked, passage)]
+        for index in match.places()
+    ]
+    return min(max(shares, default=0.0), 1.0)
+
+
+def _matched(question: Question, passage: Passage) -> Match:
+    page = Page(Text(passage.number, f"{passage.title} {passage.heading}", passage.text), 0)
+    return Match(page, question, question.words | question.related)
+
+
 def _covered_by(question: Question, passage: Passage) -> float:
     best = max((share for share, _ in sentences_covering(question, passage)), default=0.0)
     known = same_length_fold(f"{passage.title} {passage.heading} {passage.text}")
@@ -46,9 +68,8 @@ def _covered_by(question: Question, passage: Passage) -> float:
 
 def sentences_covering(question: Question, passage: Passage) -> list[tuple[float, str]]:
     """Return the sentences of a passage with how well each covers the question."""
-    page = Page(Text(passage.number, f"{passage.title} {passage.heading}", passage.text), 0)
-    match = Match(page, question, question.words | question.related)
-    total = _sum(question.words)
+    match = _matched(question, passage)
+    page, total = match.page, _sum(question.words)
     return [
         (_covered(question, match, index) / total * _doubt(signs(question, page, index)), page.sentence(index))
         for index in (match.places() if total else ())

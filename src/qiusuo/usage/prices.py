@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from qiusuo.config import Settings
-from qiusuo.engines.base import Price, SearchEngine
+from qiusuo.engines.base import SearchEngine
+from qiusuo.engines.price import Price
 from qiusuo.models import Outcome
 
 PAID_FOR: Final = frozenset({Outcome.OK.value, Outcome.EMPTY.value, Outcome.TIMEOUT.value})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from qiusuo.engines.base import Price
+from qiusuo.engines.price import Price
 from qiusuo.errors import InvalidQuery
 from qiusuo.usage.histogram import PARTS, quantile
 from qiusuo.usage.prices import PAID_FOR

@@ -27,7 +27,7 @@ from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, ReadyAnswer, SearchA
 from qiusuo.words import Language, said
 
 SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)
-_WORDED: Final = frozenset({"fact", "remedy"})
+_WORDED: Final = frozenset({"fact", "remedy", "title"})
 _ENGINE_KEYS: Final = {name: to_camel(name) for name in EngineStatus.__dataclass_fields__ if name not in _WORDED}
 _NO_FACT: Final[Mapping[str, Any]] = {"code": "", "values": {}}
 LANGUAGE: Final[dict[str, Any]] = {
@@ -35,7 +35,7 @@ LANGUAGE: Final[dict[str, Any]] = {
         {
             "name": PARAMETER,
             "in": "query",
-            "description": "Language of the words: `zh` or `en`. Unset: as in `Accept-Language`, else English.",
+            "description": "Language of the words: `zh`, `zh-Hant`, `en`. Unset: `Accept-Language`, else English.",
             "schema": {"type": "string"},
         }
     ]
@@ -168,6 +168,7 @@ def engine_shape(status: EngineStatus, language: Language) -> dict[str, Any]:
     """Return how an engine stands in its JSON shape: facts for programs, and words in a language."""
     words = status.wording(language)
     data: dict[str, Any] = {key: getattr(status, name) for name, key in _ENGINE_KEYS.items()}
+    data["label"] = status.called(language)
     return data | {"reason": words.what, "fix": words.fix, **(status.fact.to_dict() if status.fact else _NO_FACT)}
 
 

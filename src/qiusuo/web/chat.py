@@ -33,6 +33,7 @@ from qiusuo.chat.sessions.store import open_store, store_limits
 from qiusuo.chat.telling import told
 from qiusuo.commands import typed
 from qiusuo.config import Settings
+from qiusuo.engines.base import Joins
 from qiusuo.errors import InvalidQuery, SearchError
 from qiusuo.files import MAX_BYTES, PER_MESSAGE, missing_packages
 from qiusuo.models import SearchType
@@ -201,7 +202,7 @@ class ChatRoutes:
                 "models": self.choices.models(user),
                 "search": {
                     "available": problem is None,
-                    "engine": self._shown(in_use) if in_use else None,
+                    "engine": self._shown(in_use, language) if in_use else None,
                     "problem": problem_shape(problem, language) if problem else None,
                 },
                 "engines": [engine_shape(status, language) for status in statuses if status.state != "missing"],
@@ -231,10 +232,11 @@ class ChatRoutes:
             return None
         return {"atOnce": PER_MESSAGE, "maxBytes": MAX_BYTES}
 
-    def _shown(self, engine: EngineStatus) -> dict[str, Any]:
+    def _shown(self, engine: EngineStatus, language: Language) -> dict[str, Any]:
         kind = self.backend.service.kind_of(engine.name)
         web = kind is None or kind.search_types is None or SearchType.GENERAL in kind.search_types
-        return {"name": engine.name, "label": engine.label, "web": web}
+        untried = kind is not None and kind.joins is Joins.LAST_RESORT  # nobody has set it up, or asked it anything
+        return {"name": engine.name, "label": engine.called(language), "web": web, "untried": untried}
 
     async def list_sessions(self, request: Request) -> Response:
         """List the conversations of the user."""

@@ -164,7 +164,8 @@ class UsageRoutes:
         wanted = _range(request, self.clock())
         places = self.backend.service.roster.places
         kinds = {name: place.kind for name, place in places.items()}
-        labels = {name: kind.label or name for name, kind in kinds.items()}
+        language = reader_language(request.scope)
+        labels = {name: kind.called(language) for name, kind in kinds.items()}
         try:
             if self.keeper.counts:
                 await self.keeper.flush()

@@ -56,12 +56,23 @@ class ChatOptions:
     export: str | None = None
     bring: Path | None = None
     files: Sequence[str] = ()
+    focus: str | None = None
 
     def wish(self) -> Wish:
         """Return what is asked of the conversation."""
         from qiusuo.cli.chat.talk import Wish  # noqa: PLC0415 - needs the extra
 
-        return Wish(self.mode, self.search, self.engine, self.session, self.save, self.language, self.depth, self.model)
+        return Wish(
+            self.mode,
+            self.search,
+            self.engine,
+            self.session,
+            self.save,
+            self.language,
+            self.depth,
+            self.model,
+            self.focus,
+        )
 
 
 def run_chat(options: ChatOptions) -> int:
@@ -226,7 +237,7 @@ class Conversation:
     def _settings(self) -> str:
         from qiusuo.cli.chat.lines import settings_line  # noqa: PLC0415 - needs the extra
 
-        return settings_line(self._talk.settings, self._talk.engine_label, self._words)
+        return settings_line(self._talk.settings, self._talk.engine_called(self._words.language), self._words)
 
     def _state(self) -> str:
         told = [fact.text(self._words.language) for work in self._work if (fact := work.status())]
@@ -262,7 +273,7 @@ async def _load(talk: Talk) -> None:
 async def _show(talk: Talk, live: LiveTurn, console: Console, words: ChatWords) -> None:
     from qiusuo.cli.chat.view import ChatView  # noqa: PLC0415 - needs the extra
 
-    with ChatView(console, words, engine=talk.engine_label) as view:
+    with ChatView(console, words, engine=talk.engine_called(words.language)) as view:
         await _follow(live, view)
 
 

@@ -120,7 +120,7 @@ class Commands:
         self._say(self._words("usage_of", usage=COMMANDS[name].usage), "yellow")
 
     def _now(self) -> None:
-        line = settings_line(self._talk.settings, self._talk.engine_label, self._words)
+        line = settings_line(self._talk.settings, self._talk.engine_called(self._words.language), self._words)
         self._say(self._words("set_to", settings=line), "green")
 
     async def _search(self, argument: str) -> None:
@@ -284,13 +284,15 @@ class Commands:
         self._say(self._words("new_session"), "green")
 
     async def _sessions(self, _argument: str) -> None:
-        found = await self._talk.sessions()
+        mine = self._talk.info.id if self._talk.info else ""
+        # What has no title has no question yet: begun in the page by a changed setting or a file.
+        found = [info for info in await self._talk.sessions() if info.title or info.id == mine]
         if not found:
             self._say(self._words("no_sessions"), "yellow")
             return
         table = Table(show_edge=False, pad_edge=False, show_header=False, box=None)
         for info in found:
-            current = "*" if self._talk.info and info.id == self._talk.info.id else " "
+            current = "*" if info.id == mine else " "
             table.add_row(current, info.id, info.updated_at[:16].replace("T", " "), escape(self._title(info)))
         self._console.print(table)
 

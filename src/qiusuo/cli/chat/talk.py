@@ -31,7 +31,7 @@ from qiusuo.service import SearchService
 from qiusuo.usage.keeping import UsageKeeper
 from qiusuo.usage.recorder import UsageRecorder
 from qiusuo.usage.store import UsageStore
-from qiusuo.words import Fact
+from qiusuo.words import Fact, Language
 
 # The page's name for the one user of this machine: both show the same conversations.
 OWNER: Final = NO_USER
@@ -53,12 +53,14 @@ class Wish:
     depth: str | None = None
     model: str | None = None
     """The name of one of the models, blank for the first."""
+    focus: str | None = None
 
     @property
     def changes(self) -> dict[str, Any]:
         """The settings to change, as the page sends them."""
         values: dict[str, Any] = {
             "mode": self.mode, "search": self.search, "engine": self.engine, "depth": self.depth, "model": self.model,
+            "focus": self.focus,
         }  # fmt: skip
         given = {name: value for name, value in values.items() if value is not None}
         if given.get("engine") == "auto":
@@ -83,7 +85,7 @@ class Talk:
         self.last: TurnRecord | None = None
         self.removed: Sequence[SessionInfo] = ()
         """The conversations that made room for this one."""
-        self.engine_label = ""
+        self._first_engine = ""
 
     @property
     def service(self) -> SearchService:
@@ -149,13 +151,17 @@ class Talk:
 
     async def look_up_engine(self) -> None:
         """Find out which engine the next search asks first, for the status line."""
-        settings, labels = self.settings, self.service.roster.places
+        settings = self.settings
         name = settings.engine
         if name is None and (settings.search or settings.mode is Mode.AGENT):
             taking_part = await self.service.available()
             name = taking_part[0] if taking_part else None
-        place = labels.get(name or "")
-        self.engine_label = (place.kind.label if place else "") or name or ""
+        self._first_engine = name or ""
+
+    def engine_called(self, language: Language) -> str:
+        """Return the name of the engine that was looked up, for readers of a language."""
+        place = self.service.roster.places.get(self._first_engine)
+        return place.kind.called(language) if place else self._first_engine
 
     @property
     def research_limits(self) -> dict[str, int]:

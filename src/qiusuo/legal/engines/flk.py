@@ -39,6 +39,7 @@ class FlkEngine(HttpEngine):
 
     name = "flk"
     label = "国家法律法规数据库"
+    title = Fact("law.national")
     docs_url = "https://flk.npc.gov.cn/"
     base_url = "https://flk.npc.gov.cn"
     costs_money = False

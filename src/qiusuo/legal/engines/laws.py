@@ -29,6 +29,7 @@ class LawsEngine(SearchEngine):
 
     name = "laws"
     label = "本地法律库 Local laws"
+    title = Fact("law.local")
     docs_url = "https://flk.npc.gov.cn/"
     features = frozenset({Feature.LANGUAGE, Feature.REGION, Feature.INCLUDE_DOMAINS})
     costs_money = False

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from qiusuo.tables import read_table
+from qiusuo.words.script import simplified as one_by_one
 
 ENGLISH_NAMES: Mapping[str, str] = MappingProxyType(
     {row["english"]: row["law"] for row in read_table(Path(__file__).parent.parent / "data" / "english_names.tsv")}
@@ -33,7 +34,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 
 
 def simplified(text: str) -> str:
-    """Return text in simplified characters, where OpenCC is installed (extra ``legal``)."""
+    """Return text in simplified characters: word by word where OpenCC is installed (extra ``legal``)."""
     try:
         text.encode("gb2312")  # has no traditional characters
     except UnicodeEncodeError:
@@ -45,7 +46,7 @@ def simplified(text: str) -> str:
 @cache
 def _converter() -> Callable[[str], str]:
     if importlib.util.find_spec("opencc") is None:
-        return str
+        return one_by_one
     convert: Callable[[str], str] = importlib.import_module("opencc").OpenCC("t2s").convert
     return convert
 

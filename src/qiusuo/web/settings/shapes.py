@@ -139,7 +139,7 @@ def _engine(
         key = {"set": there, "source": source, "variable": variable}
     return {
         "name": status.name,
-        "label": status.label,
+        "label": status.called(language),
         "state": status.state,
         "reason": words.what,
         "fix": words.fix,

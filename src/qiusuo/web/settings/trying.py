@@ -274,7 +274,7 @@ async def _try_engine(settings: Settings, trial: Trial) -> Tried:
     inside = await leads_inside(options.base_url) if options.base_url else None
     if inside is not None:
         return Tried("failed", inside)
-    label, http = kind.label or kind.name, GuardedClient()
+    label, http = kind.title or kind.label or kind.name, GuardedClient()
     try:
         engine = kind.from_options(options, http)
         try:

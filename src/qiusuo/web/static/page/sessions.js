@@ -242,13 +242,16 @@ function settingsOf(info) {
 }
 
 /**
- * Begin a conversation: it takes the settings along and is known to the server from the first question on.
+ * Begin a conversation: it takes the settings along, but for the mode, which is the usual one again; it is known to the
+ * server from the first question on.
  *
  * @param {{instead?: boolean}} [how] `instead`: of one that is no more, so there is no way back
  */
 export function newChat({ instead = false } = {}) {
   leave("");
-  change({ current: null, turns: [], earlier: 0, loading: false, drawer: false, settings: asWished(getState().settings) });
+  const { settings, config } = getState();
+  const begun = asWished(looking({ ...settings, mode: config?.settings.mode ?? settings.mode }));
+  change({ current: null, turns: [], earlier: 0, loading: false, drawer: false, settings: begun });
   if (location.hash) history[instead ? "replaceState" : "pushState"](null, "", location.pathname);
   focusQuestion();
 }

@@ -19,12 +19,13 @@ import { loadStyle } from "./style.js";
  */
 export async function branchAt(turn, text, onTaken) {
   const { current, turns, live } = getState();
+  const how = { research: turn.mode === "research" };
   // The server knows nothing of what did not get through.
   const first = turns.slice(turns.indexOf(turn)).find((known) => !known.id.startsWith(UNSENT));
   if (live) return;
   if (!current || !first) {
     onTaken();
-    return void send(text, turn.id);
+    return void send(text, turn.id, undefined, how);
   }
   try {
     const made = await call("POST", sessionPath(current.id, "/branches"), { turn: first.id });
@@ -34,7 +35,7 @@ export async function branchAt(turn, text, onTaken) {
     onTaken();
     history.pushState(null, "", `#/s/${made.id}`);
     await openFromAddress();
-    if (getState().current?.id === made.id) await send(text);
+    if (getState().current?.id === made.id) await send(text, undefined, undefined, how);
   } catch (error) {
     toast(messageOf(error), "error");
   }

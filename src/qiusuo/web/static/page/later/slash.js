@@ -3,11 +3,12 @@ import { isComposing } from "../browser.js";
 import { html } from "../html.js";
 import { inWords, t } from "../i18n.js";
 import { changeSettings, newChat } from "../sessions.js";
+import { depthName } from "../parts/settings.js";
 import { change, getState, say, toast } from "../store.js";
 import { send } from "../turns.js";
 import { useEffect, useLayoutEffect, useState } from "../vendor.js";
 import { COMMANDS } from "./commands.js";
-import { narrow, sitesIn } from "./focus.js";
+import { narrow, scopeText, sitesIn } from "./focus.js";
 import { chooseModel } from "./models.js";
 import { loadStyle } from "./style.js";
 import { tr } from "./tr.js";
@@ -68,14 +69,22 @@ function fault(text) {
   toast(text, "error", "command");
 }
 
+/** Say how something stands: the command alone asks for that. @param {string} what @param {string} state */
+function tell(what, state) {
+  toast(`${what}${tr("colon")}${state}`);
+  say(`${what}${tr("colon")}${state}`);
+}
+
 /** @type {Record<string, (argument: string, write: (text: string) => void) => unknown>} each false where it cannot be done so */
 const ACTIONS = {
   search(argument) {
     if (getState().settings.mode === "agent") return fault(t("agentNote")), true;
+    if (!argument) return tell(t("webSearch"), t(getState().settings.search ? "on" : "off"));
     if (argument !== "on" && argument !== "off") return false;
     void changeSettings({ search: argument === "on" }, t(argument === "on" ? "saidOn" : "saidOff"));
   },
   mode(argument) {
+    if (!argument) return tell(t("mode"), t(getState().settings.mode === "agent" ? "agentMode" : "chatMode"));
     if (argument !== "chat" && argument !== "agent") return false;
     void changeSettings({ mode: /** @type {Mode} */ (argument) }, t(argument === "agent" ? "saidAgent" : "saidChat"));
   },
@@ -89,6 +98,8 @@ const ACTIONS = {
     void chooseModel(found.name, models());
   },
   depth(argument) {
+    const { settings, config } = getState();
+    if (!argument && config) return tell(t("depth"), depthName(settings.depth ?? null, config));
     if (!["snippets", "auto", "read"].includes(argument)) return false;
     void changeSettings({ depth: /** @type {Settings["depth"]} */ (argument) }, t("saidDepth", { depth: argument }));
   },
@@ -98,11 +109,13 @@ const ACTIONS = {
     void narrow({ focus: argument });
   },
   site(argument) {
+    if (!argument) return tell(t("focus"), scopeText(getState().settings));
     const sites = sitesIn(argument);
     if (!sites.length) return false;
     void narrow({ sites: sites[0] === "all" ? [] : sites });
   },
   fresh(argument) {
+    if (!argument) return tell(t("focus"), scopeText(getState().settings));
     const known = getState().config?.freshness ?? [];
     if (argument !== "any" && !known.some((one) => one.name && one.name === argument)) return false;
     void narrow({ freshness: argument === "any" ? null : /** @type {Settings["freshness"]} */ (argument) });

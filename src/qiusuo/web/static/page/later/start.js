@@ -127,13 +127,17 @@ async function patched({ version }, set, unset) {
 function There({ config, troubled }) {
   const { available, engine } = config.search;
   const model = hasNoModel(config) || troubled.has("model") ? "" : config.model.label;
-  /** @param {string} name @param {string | undefined} value */
-  const line = (name, value) =>
-    value && html`<div><span class="tick" aria-hidden="true">✓</span><span>${name}${tr("colon")}${value}</span></div>`;
+  /** @param {string} name @param {string | undefined} value @param {boolean} [untried] */
+  const line = (name, value, untried) =>
+    value &&
+    html`<div>
+      <span class=${untried ? "" : "tick"} aria-hidden="true">${untried ? "·" : "✓"}</span>
+      <span>${name}${tr("colon")}${untried ? tr("untried", { engine: value }) : value}</span>
+    </div>`;
   return html`
     <div class="there">
       ${line(t("model"), model)}
-      ${line(t("engine"), available && engine && !troubled.has(engine.name) ? engine.label : "")}
+      ${line(t("engine"), available && engine && !troubled.has(engine.name) ? engine.label : "", engine?.untried)}
     </div>
   `;
 }

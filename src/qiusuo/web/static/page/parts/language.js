@@ -11,7 +11,7 @@ export function LanguageChoice() {
       currentTarget.value = getLanguage();
     });
   return html`
-    <select class="language" aria-label=${t("languages")} value=${getLanguage()} onChange=${choose}>
+    <select class="quiet language" aria-label=${t("languages")} value=${getLanguage()} onChange=${choose}>
       ${languages().map(([name, tag, words]) => html`<option key=${name} value=${name} lang=${tag}>${words}</option>`)}
     </select>
   `;

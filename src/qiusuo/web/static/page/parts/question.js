@@ -47,7 +47,7 @@ function EditForm({ turn, later, busy, onEnd }) {
     if (!text || busy) return;
     if (later > 0) return void import("../later/branch.js").then(({ branchAt }) => branchAt(turn, text, onEnd));
     onEnd();
-    void send(text, turn.id);
+    void send(text, turn.id, undefined, { research: turn.mode === "research" });
   };
   /** @param {KeyboardEvent} event */
   const keys = (event) => {

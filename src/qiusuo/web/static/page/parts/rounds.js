@@ -17,7 +17,7 @@ export function Rounds({ turn, editable }) {
   if (!rounds.length) return null;
   const many = rounds.length > 1;
   const again = editable ? turn.id : "";
-  return html`
+  const list = html`
     <ol class="rounds">
       ${rounds.map(
         (round) => html`
@@ -25,6 +25,18 @@ export function Rounds({ turn, editable }) {
         `,
       )}
     </ol>
+  `;
+  // Who waits sees each one; afterwards the answer matters, and what led to it is a line.
+  if (turn.mode !== "agent" || turn.state === "running" || !many) return list;
+  const found = new Set(rounds.flatMap((round) => round.numbers)).size;
+  const failed = rounds.filter((round) => round.state === "failed").length;
+  return html`
+    <details class="searches">
+      <summary>
+        ${listed(t("roundsDone", { count: rounds.length }), t("found", { count: found }), failed > 0 && t("roundsFailed", { count: failed }))}
+      </summary>
+      ${list}
+    </details>
   `;
 }
 

@@ -187,7 +187,7 @@ function StartAgain({ config }) {
 const DEPTHS = /** @type {const} */ (["snippets", "auto", "read"]);
 
 /** @param {Settings["depth"]} depth @param {Config} config @returns {string} */
-function depthName(depth, config) {
+export function depthName(depth, config) {
   const names = { snippets: t("depthSnippets"), auto: t("depthAuto"), read: t("depthRead") };
   return depth ? names[depth] : t("depthUsual", { depth: names[config.depth] });
 }
