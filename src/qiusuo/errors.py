@@ -390,13 +390,5 @@ class AllEnginesFailed(SearchError):
 
 def failed_attempt(engine: str, error: SearchError, ms: int = 0, *, skipped: bool = False) -> Attempt:
     """Return the line of the receipt for an engine that failed."""
-    return Attempt(
-        engine,
-        error.outcome,
-        ms,
-        error.fact,
-        error.remedy,
-        error.retry_after,
-        skipped=skipped,
-        commands=error.commands,
-    )
+    how = {"skipped": skipped, "commands": error.commands}
+    return Attempt(engine, error.outcome, ms, error.fact, error.remedy, error.retry_after, **how)

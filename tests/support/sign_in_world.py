@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 
 from qiusuo.chat.sessions.store import open_store
+from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.mcp import mcp_extension
 from qiusuo.web.openai.routes import openai_extension
@@ -33,10 +34,12 @@ def issuer_double(**options: Any) -> IssuerDouble:
 
 
 @contextmanager
-def serving(issuer: IssuerDouble, store: Path | None = None, **settings: Any) -> Iterator[WebServer]:
+def serving(
+    issuer: IssuerDouble, store: Path | None = None, extra: Sequence[Extend] = (), **settings: Any
+) -> Iterator[WebServer]:
     """Run a server at which people sign in."""
     chat = chat_extension(store=open_store(f"sqlite:///{store}" if store else ":memory:"))
-    extensions = [mcp_extension, chat, openai_extension, signin_extension]
+    extensions = [mcp_extension, chat, openai_extension, *extra, signin_extension]
     with WebServer.over("searxng", extensions=extensions, **{**issuer.settings, **settings}) as server:
         yield server
 

@@ -13,6 +13,7 @@ from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
 from qiusuo.people.openid.claims import Identity
 from qiusuo.people.sign_ins import MOST_OF_ONE, NOTED_SECONDS, SignIns
+from qiusuo.web.people import people_extension
 from qiusuo.web.signin.cookies import own_path
 from tests.support.openid_issuer import CLIENT_SECRET, IssuerDouble
 from tests.support.postgres_process import PostgresProcess, with_postgres
@@ -204,6 +205,38 @@ class TestGoing:
             browser.sign_in()
             assert browser.post("/signout").json() == {"to": None}
             assert browser.who().status_code == 401
+
+
+class TestBesideTokensOfTheDatabase:
+    def test_budgets_go_by_name_and_the_audit_log_tells_who_came(self, issuer: IssuerDouble, tmp_path: Path) -> None:
+        with serving(issuer, tmp_path / "chat.db", tokens=TOKENS, extra=[people_extension()]) as server:
+            added = server.client.post("/api/people", json={"name": "ann", "searches": 1}, headers=BEARER)
+            assert added.status_code == 201, added.text
+            with Browser(server) as browser:
+                browser.sign_in("ann")
+                found = [browser.post("/api/search", json={"query": f"tea {number}"}) for number in range(2)]
+                assert [answer.status_code for answer in found] == [200, 429]
+                assert browser.post("/signout", json={}).status_code == 200
+            lines = server.client.get("/api/audit", headers=BEARER).json()["lines"]
+            told = [(line["who"], line["code"]) for line in lines]
+            assert ("ann", "audit.signed_in") in told
+            assert ("ann", "audit.signed_out") in told
+
+    def test_where_only_the_database_has_tokens_the_page_takes_them_too(
+        self, issuer: IssuerDouble, tmp_path: Path
+    ) -> None:
+        with serving(issuer, tmp_path / "chat.db", operator_groups="admins", extra=[people_extension()]) as server:
+            assert server.client.get("/api/signin").json()["tokens"] is False
+            with Browser(server) as olga, Browser(server) as eve:
+                olga.sign_in("olga")
+                added = olga.post("/api/people", json={"name": "root", "role": "operator"})
+                secret = added.json()["secret"]
+                headers = {"Authorization": f"Bearer {secret}"}
+                assert server.client.get("/api/settings", headers=headers).status_code == 200
+                assert server.client.get("/api/signin").json()["tokens"] is True
+                eve.sign_in("eve")  # calls herself root at the issuer
+                assert eve.who().json()["person"]["name"] != "root"
+                assert eve.get("/api/settings").status_code == 403
 
 
 class TestServers:

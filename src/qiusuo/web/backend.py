@@ -61,6 +61,17 @@ class Backend:
         return bool(self.tokens) or self.signs_in
 
     @property
+    def has_tokens(self) -> bool:
+        """Whether somebody comes in with a token, of the settings or of the database."""
+        return bool(self.tokens) or (self.door.people is not None and self.door.people.any())
+
+    @property
+    def operators_by_token(self) -> set[str]:
+        """The names of those who run the server with a token."""
+        by_database = self.door.people.operators() if self.door.people is not None else set()
+        return {*self.tokens.operators, *by_database, *(self.settings.operators or ())}
+
+    @property
     def settings(self) -> Settings:
         """The settings as they are now; who keeps them must not expect that they stay."""
         return self.live.settings

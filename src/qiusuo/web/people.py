@@ -226,7 +226,7 @@ class PeopleRoutes:
     async def _check_last_operator(self, name: str) -> None:
         """Refuse to leave people without anybody who could run the server from the page."""
         await self.people.look_now()
-        others = {*self.people.operators(), *self.backend.tokens.operators, *(self.backend.settings.operators or ())}
+        others = self.backend.operators_by_token
         if name in self.people.operators() and others == {name} and len(await self.people.store.everybody()) > 1:
             raise InvalidQuery(Fact("people.last_operator", name=name))
 

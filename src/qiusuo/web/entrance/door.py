@@ -54,6 +54,9 @@ class Members(Protocol):
     def any(self) -> bool:
         """Tell whether there is anybody, as of the last look."""
 
+    def operators(self) -> set[str]:
+        """Return the names of those who run the server."""
+
     def holder(self, token: str) -> Person | None:
         """Return whose token it is, as of the last look."""
 

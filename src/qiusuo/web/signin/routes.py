@@ -23,7 +23,7 @@ from qiusuo.people.openid.claims import identity_of, lacks
 from qiusuo.people.openid.errors import IssuerFailed, NotAdmitted
 from qiusuo.people.openid.issuer import Client, Issuer
 from qiusuo.people.person import Role
-from qiusuo.people.sign_ins import SignIns
+from qiusuo.people.sign_ins import SignIn, SignIns
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.chat_requests import answered
 from qiusuo.web.document import documented
@@ -133,6 +133,7 @@ class SignInRoutes:
             return self._failed(request, Refusal(HTTPStatus.BAD_REQUEST, Fact("signin.unknown_state")))
         try:
             secret = await self._admit(request, given, begun)
+            await self._note(request, "audit.signed_in", await self.signed_in.sign_ins.find(secret))
         except SearchError as error:
             answer = self._failed(request, error, begun.back)
         else:
@@ -148,6 +149,7 @@ class SignInRoutes:
         cookies = self.signed_in.cookies
         secret = cookies.session(request.scope)
         ended = await self.signed_in.sign_ins.end(secret, everywhere=body.everywhere) if secret else None
+        await self._note(request, "audit.signed_out", ended)
         answer = json_answer({"to": await self._end_session(request, ended.id_token) if ended else None})
         cookies.drop_session(answer, request.scope)
         return answer
@@ -155,7 +157,7 @@ class SignInRoutes:
     async def tell(self, request: Request) -> Response:
         """Tell the page that people sign in here, and whether this browser's time is over."""
         over = self.signed_in.cookies.session(request.scope) and not await self.signed_in.person(request.scope)
-        return json_answer({"signIn": True, "over": bool(over), "tokens": bool(self.backend.tokens)})
+        return json_answer({"signIn": True, "over": bool(over), "tokens": self.backend.has_tokens})
 
     async def _admit(self, request: Request, given: Mapping[str, str], begun: UnderWay) -> str:
         """Find out whom the issuer sends, and note them; return the secret of their browser.
@@ -184,11 +186,16 @@ class SignInRoutes:
         identity = identity_of(claims, about.issuer, now)
         identity.admit(now)
         runs_it = identity.role(now) is Role.OPERATOR
-        reserved = () if runs_it else {*self.backend.tokens.operators, *(now.operators or ())}
+        reserved = () if runs_it else self.backend.operators_by_token
         before = self.signed_in.cookies.session(request.scope)
         if before:
             await self.signed_in.sign_ins.end(before)
         return await self.signed_in.sign_ins.begin(identity, tokens.id_token, reserved=reserved)
+
+    async def _note(self, request: Request, code: str, sign_in: SignIn | None) -> None:
+        if sign_in is not None:
+            client = request.scope.get("client")
+            await self.backend.audit.note(sign_in.identity.name, code, address=client[0] if client else "")
 
     async def _end_session(self, request: Request, id_token: str) -> str | None:
         try:
