@@ -11,6 +11,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ import pytest
 
 from qiusuo.cli.exits import Exit
 from qiusuo.cli.serving.answering import reload_on_hang_up
+from qiusuo.cli.serving.folder import OwnFolder
 from qiusuo.config import Settings
 from qiusuo.doctor import examine
 from qiusuo.errors import ConfigurationError
@@ -203,14 +205,31 @@ class TestStart:
                 pair.process.send_signal(signal.SIGINT)
                 assert pair.process.wait(8) == Exit.OK
 
-    def test_nothing_is_left_of_a_server_that_is_killed(self, tmp_path: Path) -> None:
+    def test_nothing_is_left_of_a_server_that_is_killed(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        tmp_path = tmp_path_factory.mktemp("left")  # short enough for a socket
         with workers(tmp_path, SEARXNG_URL="http://127.0.0.1:9") as pair:
             pair.wait_for()
+            assert list(tmp_path.glob("qiusuo-*"))
             left = {*pair.pids, pair.store}
             pair.process.kill()
             until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left))
             until(lambda: not list(tmp_path.glob("qiusuo-*")))
             assert "Traceback" not in pair.said
+
+    def test_what_was_left_is_taken_away_by_the_next_server(
+        self, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = tmp_path_factory.mktemp("next")
+        monkeypatch.setattr(tempfile, "tempdir", str(folder))
+        living = OwnFolder()
+        code = "import os, sys\nfrom qiusuo.cli.serving.folder import OwnFolder\nOwnFolder()\nos.kill(os.getpid(), 9)"
+        subprocess.run([sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(folder)}, check=False)  # noqa: S603 - ours
+        assert len(list(folder.iterdir())) == 2
+        third = OwnFolder()
+        assert set(folder.iterdir()) == {living.path, third.path}
+        for own in (living, third):
+            own.remove()
+        assert not list(folder.iterdir())
 
     async def test_the_doctor_says_it_too(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         settings = Settings.load(workers=4, searxng_url="http://127.0.0.1:9")

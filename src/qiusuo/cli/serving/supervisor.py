@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shutil
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import gettempdir, mkdtemp
 from typing import Any, Final
 
 from qiusuo.cli.exits import Exit
 from qiusuo.cli.serving.answering import reload_on_hang_up
+from qiusuo.cli.serving.folder import OwnFolder
 from qiusuo.cli.serving.orders import Order
 from qiusuo.cli.serving.process import WorkerProcess, forget_gauges
 from qiusuo.config import Settings
@@ -32,8 +30,6 @@ STEADY_SECONDS: Final = 30.0
 """A worker that lived so long was well: the next one is started at once."""
 FIRST_WAIT: Final = 0.25
 LONGEST_WAIT: Final = 30.0
-_LONGEST_FOLDER: Final = 60
-"""Characters: the path of a Unix socket has little more than a hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +54,8 @@ class Supervisor:
         self._plan = plan
         self._listener = listener
         self._settings = plan.settings
-        self._folder = _own_folder()
+        self._own = OwnFolder()
+        self._folder = self._own.path
         self._store: PrivateStore | None = None
         self._workers: list[WorkerProcess] = []
         """Those that have a place; others finish what they answer, or are about to serve."""
@@ -91,7 +88,7 @@ class Supervisor:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             if self._store is not None:
                 await self._store.aclose()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._own.remove()
         return -signal.SIGTERM if signal.SIGTERM in self._signals[:1] else self._code
 
     async def _open_store(self) -> None:
@@ -261,9 +258,3 @@ async def _ready_in_time(worker: WorkerProcess) -> bool:
     except TimeoutError:
         worker.kill()
         return False
-
-
-def _own_folder() -> Path:
-    """Return a new folder that nobody else can open."""
-    usual = gettempdir()
-    return Path(mkdtemp(prefix="qiusuo-", dir=usual if len(usual) <= _LONGEST_FOLDER else "/tmp"))  # noqa: S108 - a new one
