@@ -31,6 +31,7 @@ class Server:
     """One of several servers over a database."""
 
     def __init__(self, web: WebServer) -> None:
+        self.web = web
         self.client = web.client
 
     def new(self) -> str:
@@ -212,6 +213,19 @@ def test_a_second_question_waits_for_the_one_that_runs_elsewhere(tmp_path: Path,
         until_text(here, "开头")
         busy = second.client.post(f"/api/chat/sessions/{session}/turns", json={"text": "又一个"})
         assert (busy.status_code, busy.json()["code"]) == (409, "session.busy")
+        gate.open()
+        assert list(here)[-1]["answer"] == "开头"
+
+
+def test_who_listens_here_does_not_keep_this_server_from_stopping(tmp_path: Path, redis: RedisProcess) -> None:
+    gate = Gate()
+    url = f"sqlite:///{tmp_path / 'chat.db'}"
+    with running(Reply.text("开头", gate), url=url, redis=redis) as (_, second, session, turn, here):
+        until_text(here, "开头")
+        with second.joining(session, turn) as there:
+            until_text(there, "开头")
+            second.web.app.stop_streams()
+            assert list(there) == [], "the reader goes on elsewhere"
         gate.open()
         assert list(here)[-1]["answer"] == "开头"
 

@@ -62,6 +62,7 @@ def test_killed_in_the_middle_of_an_answer(database: str) -> None:
             asked = time.monotonic()
             assert again.ask(session, "继续")[-1]["answer"] == "好。"
             assert time.monotonic() - asked < 5
+            assert turn["answer"].strip() in model.requests[-1].prompt, "the model knows what it has said"
             assert [turn["state"] for turn in again.show(session)["turns"]] == ["failed", "done"]
 
 

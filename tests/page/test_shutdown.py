@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, expect
 
 from tests.support.page_world import with_own_browser
 from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
-from tests.support.server_process import server_process
+from tests.support.server_process import ServerProcess, server_process
 
 __all__ = ["redis"]  # a fixture
 pytestmark = with_own_browser(__name__)
@@ -72,6 +76,50 @@ def test_a_turn_of_a_killed_server_is_shown_as_broken_off(chromium: Browser, tmp
     page.context.close()
 
 
+class Balancer:
+    """Takes connections on a port of its own and passes them on to one server, or another if that is gone."""
+
+    def __init__(self, *servers: ServerProcess) -> None:
+        self.ports = [each.client.base_url.port or 0 for each in servers]
+
+    @contextmanager
+    def serving(self) -> Iterator[str]:
+        ready, told = threading.Event(), threading.Event()
+        ports: list[int] = []
+
+        async def main() -> None:
+            async with await asyncio.start_server(self._pass_on, "127.0.0.1", 0) as server:
+                ports.append(server.sockets[0].getsockname()[1])
+                ready.set()
+                await asyncio.to_thread(told.wait)
+                server.close()
+
+        thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
+        thread.start()
+        assert ready.wait(10)
+        yield f"http://127.0.0.1:{ports[0]}"
+        told.set()
+        thread.join(10)
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for port in self.ports:
+            with suppress(OSError):
+                there = await asyncio.open_connection("127.0.0.1", port)
+                break
+        else:
+            writer.close()
+            return
+        await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
 @with_redis[0]
 def test_an_answer_goes_on_at_another_server_and_is_kept_when_its_own_is_gone(
     chromium: Browser, tmp_path: Path, redis: RedisProcess
@@ -83,27 +131,24 @@ def test_an_answer_goes_on_at_another_server_and_is_kept_when_its_own_is_gone(
         server_process(model, database, QIUSUO_REDIS_URL=redis.url) as first,
         server_process(model, database, QIUSUO_REDIS_URL=redis.url) as second,
     ):
-        here, there = (str(each.client.base_url).rstrip("/") for each in (first, second))
-
-        def balance(route: Route) -> None:
-            route.continue_(url=route.request.url.replace(here, there))
-
-        page.goto(here)
-        page.locator("#question").fill("你好")
-        page.locator("#question").press("Enter")
-        turn = page.locator("article.turn").last
-        expect(turn.locator(".answer")).to_have_text("第一句。", timeout=30_000)
-        page.route(f"{here}/**", balance)
-        page.reload()
-        expect(turn.locator(".answer")).to_have_text("第一句。", timeout=15_000)
-        page.evaluate(LENGTHS)
-        gate.open()
-        expect(turn.locator(".answer")).to_have_text("第一句。第二句。")
-        first.process.kill()
-        first.process.wait()
-        expect(turn.locator(".notice")).to_contain_text("回答完成之前，服务器重启或已停止", timeout=15_000)
-        expect(turn.locator(".answer")).to_have_text("第一句。第二句。")
-        expect(turn.get_by_role("button", name="重试")).to_be_visible()
-        lengths = page.evaluate("window.lengths")
-        assert lengths == sorted(lengths), "it was never taken away"
-    page.context.close()
+        balancer = Balancer(first, second)
+        with balancer.serving() as address:
+            page.goto(address)
+            page.locator("#question").fill("你好")
+            page.locator("#question").press("Enter")
+            turn = page.locator("article.turn").last
+            expect(turn.locator(".answer")).to_have_text("第一句。", timeout=30_000)
+            balancer.ports.reverse()
+            page.reload()
+            expect(turn.locator(".answer")).to_have_text("第一句。", timeout=15_000)
+            page.evaluate(LENGTHS)
+            gate.open()
+            expect(turn.locator(".answer")).to_have_text("第一句。第二句。", timeout=15_000)
+            first.process.kill()
+            first.process.wait()
+            expect(turn.locator(".notice")).to_contain_text("回答完成之前，服务器重启或已停止", timeout=15_000)
+            expect(turn.locator(".answer")).to_have_text("第一句。第二句。")
+            expect(turn.get_by_role("button", name="重试")).to_be_visible()
+            lengths = page.evaluate("window.lengths")
+            assert lengths == sorted(lengths), "it was never taken away"
+            page.context.close()

@@ -90,8 +90,8 @@ class WebServer:
     ) -> None:
         self._world = world
         self.site = Site()
-        app = create_app(service, settings, reader=reader, extensions=[_closing, *extensions])
-        self._server = PromptServer(app, lifespan="on")
+        self.app = create_app(service, settings, reader=reader, extensions=[_closing, *extensions])
+        self._server = PromptServer(self.app, lifespan="on")
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._thread = threading.Thread(target=self._serve, name="web-server", daemon=True)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"

@@ -87,9 +87,10 @@ class PortableRoutes:
     async def export_turn(self, request: Request) -> Response:
         """Return one answer in the JSON shape of a conversation."""
         owner, path = owner_of(request), request.path_params
-        info = await self.conversations.store.get(owner, path["session"])
-        record = await self.conversations.store.turn(owner, path["session"], path["turn"])
-        return _json_file(info, [self._live(owner, info, record)], file_name("report", record.question, "json"))
+        info = await self.conversations.look_up(owner, path["session"])
+        kept = await self.conversations.store.turn(owner, path["session"], path["turn"])
+        record = await self.conversations.as_it_stands(info, kept)
+        return _json_file(info, [record], file_name("report", record.question, "json"))
 
     async def bring(self, request: Request) -> Response:
         """Take in a conversation as ``export`` gave it."""
@@ -168,13 +169,9 @@ class PortableRoutes:
         owner, session = owner_of(request), request.path_params["session"]
         with suppress(SearchError):  # what could not be saved may be by now; where not, reading tells why
             await self.conversations.settle(owner, session)
-        info = await self.conversations.store.get(owner, session)
+        info = await self.conversations.look_up(owner, session)
         turns = await all_turns(self.conversations.store, owner, session)
-        return info, [self._live(owner, info, turn) for turn in turns]
-
-    def _live(self, owner: str, info: SessionInfo, turn: TurnRecord) -> TurnRecord:
-        live = self.conversations.live(owner, info.id, turn.id)
-        return live.record if live else turn
+        return info, [await self.conversations.as_it_stands(info, turn) for turn in turns]
 
 
 def _json_file(info: SessionInfo, turns: Sequence[TurnRecord], name: str) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
@@ -187,7 +188,8 @@ class Conversations:
         info = await self.store.get(owner, session)
         if info.died is None or self._elsewhere is None:
             return info
-        await self._elsewhere.bury(owner, session, info.died)
+        with suppress(SearchError):  # it reads as broken off all the same
+            await self._elsewhere.bury(owner, session, info.died)
         return await self.store.get(owner, session)
 
     async def _broken_off(self, owner: str, session: str, turn: str) -> TurnRecord:
@@ -299,7 +301,12 @@ class Conversations:
             await live.wait()
 
     def break_off(self) -> None:
-        """Break off every turn that runs here; each is saved, and its readers are told."""
+        """Break off every turn that runs here; each is saved, and its readers are told.
+
+        Readers of turns that run elsewhere are sent away, to come back at another server.
+        """
+        if self._elsewhere is not None:
+            self._elsewhere.closed = True
         for live in tuple(self._live.values()):
             live.break_off()
 

@@ -55,7 +55,8 @@ class RemoteTurn:
             elif loop.time() - looked >= LOOK_SECONDS:
                 looked = loop.time()
                 if not await self._elsewhere.runs(self._owner, self._session, self.record.id):
-                    yield list(enumerate(await self._last_events(position), position))
+                    if last := await self._last_events(position):
+                        yield joined(position, last)
                     return
             if len(entries) < READ_ENTRIES:
                 await asyncio.sleep(POLL_SECONDS)
@@ -63,6 +64,8 @@ class RemoteTurn:
     async def _read(self, position: int) -> list[Entry] | None:
         """Return what is there from an event on; None where nobody knows, or not of all that is between."""
         now, relay = asyncio.get_running_loop().time(), self._elsewhere.relay
+        if self._elsewhere.closed:
+            return None
         try:
             if now > self._told + HEAR_SECONDS / 2:
                 self._told = now
@@ -84,6 +87,8 @@ class Elsewhere:
 
     def __init__(self, store: SessionStore, relay: Relay) -> None:
         self.relay = relay
+        self.closed = False
+        """This server stops: nobody is to keep it from that by listening."""
         self._store = store
 
     async def join(self, owner: str, session: str, turn: str, after: int) -> RemoteTurn:

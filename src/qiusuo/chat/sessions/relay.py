@@ -213,4 +213,7 @@ async def _talk(redis: Any, due: list[Publication], looking: list[str], now: flo
     results: list[Any] = await pipe.execute(raise_on_error=False)
     for each, start, end in parts:
         each.written(results[start:end])
+    for refusal in results:
+        if isinstance(refusal, Exception):
+            raise refusal
     return results[: len(looking)]

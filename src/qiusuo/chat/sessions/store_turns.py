@@ -12,6 +12,7 @@ from qiusuo.chat.events import SERVER_RESTART, Notice, RoundState, TurnRecord, T
 from qiusuo.chat.folding import fold
 from qiusuo.chat.sessions.session import Memory, Progress
 from qiusuo.chat.sessions.store_schema import pieces, storable, turns
+from qiusuo.citations.linking.references import LINK
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
 from qiusuo.words import Fact, Language
@@ -91,6 +92,7 @@ def bury(connection: Connection, session: str, turn: str, memory: Memory, heard:
     if heard is not None and _size(heard) > _size(record):
         record = replace(heard, kept=record.kept)
     memory.registry = _with_sources_of(record, memory.registry)
+    _remember(memory, record)
     give_up(record)
     save(connection, session, record)
 
@@ -109,7 +111,7 @@ def drop(connection: Connection, session: str, turn: str, memory: Memory) -> Non
 
 def forget(memory: Memory, dropped: Collection[str]) -> None:
     """Take turns, the last ones of their conversation, out of what it remembers. The registry keeps its numbers."""
-    # A turn that died has no messages, so the cut may only come with a later one.
+    # A turn that died before it said anything has no messages, so the cut may only come with a later one.
     cuts = [start for each, start in memory.starts.items() if each in dropped]
     memory.messages = memory.messages[: min(cuts, default=len(memory.messages))]
     memory.starts = {each: start for each, start in memory.starts.items() if each not in dropped}
@@ -124,6 +126,17 @@ def give_up(record: TurnRecord) -> None:
             why = _RESTART.text(Language(record.language))
             each.update(state=RoundState.FAILED.value, reason=why, **_RESTART.to_dict())
     record.state, record.stage, record.finish = TurnState.FAILED, None, SERVER_RESTART
+
+
+def _remember(memory: Memory, record: TurnRecord) -> None:
+    """Note what was said so far: the next message may be to go on with it."""
+    if not record.answer or record.id in memory.starts:
+        return
+    answer = LINK.sub(r"[\1]", record.answer)
+    memory.starts[record.id] = len(memory.messages)
+    said = (("human", record.question), ("ai", answer))
+    memory.messages += [{"type": kind, "data": {"type": kind, "content": text}} for kind, text in said]
+    memory.note(record.id, record.question, answer)
 
 
 def _size(record: TurnRecord) -> tuple[int, int, int]:
