@@ -23,7 +23,7 @@
     │   │   └── RequestRejected    the provider refused this very request (400, 422)
     │   └── ApiDisabled            reachable, but its search API is switched off
     ├── UserRateLimited            this user has searched too often; wait ``retry_after`` seconds
-    │   └── BudgetUsedUp           the month's budget is used up (:mod:`qiusuo.pipeline.rules`, as NotAllowed)
+    │   └── BudgetUsedUp           this user's budget of the month is used up
     ├── NotAllowed                 this user may not use that engine or model
     ├── PageError                  a page could not be read
     │   ├── PageRefused            the address is not one that may be fetched; nothing was sent there
@@ -130,18 +130,10 @@ class SearchError(Exception):
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the error in its JSON shape: facts for programs, and words in a language."""
         words = self.wording(language)
-        data: dict[str, Any] = {
-            "error": type(self).__name__,
-            "outcome": self.outcome.value,
-            "message": words.what,
-            **self.fact.to_dict(),
-        }
-        if self.engine:
-            data["engine"] = self.engine
-        if words.fix:
-            data["fix"] = words.fix
-        if self.commands:
-            data["commands"] = list(self.commands)
+        kind, outcome = type(self).__name__, self.outcome.value
+        data: dict[str, Any] = {"error": kind, "outcome": outcome, "message": words.what, **self.fact.to_dict()}
+        more = {"engine": self.engine, "fix": words.fix, "commands": list(self.commands)}
+        data |= {name: value for name, value in more.items() if value}
         if self.retry_after is not None:
             data["retryAfter"] = round(self.retry_after, 1)
         return data
@@ -247,6 +239,16 @@ class UserRateLimited(SearchError):
     """This user has reached the limit of searches per minute."""
 
     outcome = Outcome.RATE_LIMITED
+
+
+class BudgetUsedUp(UserRateLimited):
+    """This user's budget of the month is used up; ``retry_after`` is when the next one begins."""
+
+
+class NotAllowed(SearchError):
+    """This user may not use that engine or model."""
+
+    outcome = Outcome.DISABLED
 
 
 class PageError(SearchError):

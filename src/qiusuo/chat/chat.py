@@ -34,11 +34,10 @@ from qiusuo.chat.turns.native_turn import native_turn
 from qiusuo.chat.turns.notices import model_notice, notice
 from qiusuo.chat.turns.private import without_file_words
 from qiusuo.config import Settings
-from qiusuo.errors import InvalidQuery, ModelError, SearchError
+from qiusuo.errors import InvalidQuery, ModelError, NotAllowed, SearchError
 from qiusuo.models import SearchType
 from qiusuo.pages import PageReader, RecentPages
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
-from qiusuo.pipeline.rules import NotAllowed
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.tools.specs import offered, plugin_tools

@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from qiusuo.chat.observe import Answered, AnswerObserver
-from qiusuo.errors import SearchError, Unavailable
+from qiusuo.errors import BudgetUsedUp, SearchError, Unavailable
 from qiusuo.people.budgets import Budgets, month_of, next_month
 from qiusuo.people.members import Member, Used, digest_of, mark_of
 from qiusuo.people.person import Allowance, Person, Role
 from qiusuo.people.store import PeopleStore
-from qiusuo.pipeline.rules import EVERYTHING, BudgetUsedUp, Rules, Terms
+from qiusuo.pipeline.rules import EVERYTHING, Rules, Terms
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)

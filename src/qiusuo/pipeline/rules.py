@@ -9,19 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qiusuo.errors import SearchError, UserRateLimited
-from qiusuo.models import Outcome
+from qiusuo.errors import NotAllowed
 from qiusuo.words import Fact
-
-
-class NotAllowed(SearchError):
-    """This user may not use that engine or model."""
-
-    outcome = Outcome.DISABLED
-
-
-class BudgetUsedUp(UserRateLimited):
-    """This user's budget of the month is used up; ``retry_after`` is when the next one begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from typing import Any
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.sessions.session import ChatSettings
-from qiusuo.errors import InvalidQuery
-from qiusuo.pipeline.rules import NotAllowed
+from qiusuo.errors import InvalidQuery, NotAllowed
 from qiusuo.roster import NATIVE
 from qiusuo.service import SearchService
 from qiusuo.web.backend import Backend

@@ -12,6 +12,7 @@ from qiusuo.errors import (
     ConfigurationError,
     EngineNotConfigured,
     InvalidQuery,
+    NotAllowed,
     SearchError,
     ServerBusy,
     SessionBusy,
@@ -23,7 +24,6 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import Outcome
-from qiusuo.pipeline.rules import NotAllowed
 from qiusuo.words import Fact, Language, sentences
 
 CLIENT_GONE: Final = 499

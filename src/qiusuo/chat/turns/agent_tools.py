@@ -23,6 +23,7 @@ from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,
     InvalidQuery,
+    NotAllowed,
     PageError,
     SearchDisabled,
     SearchError,
@@ -30,7 +31,6 @@ from qiusuo.errors import (
     UserRateLimited,
 )
 from qiusuo.models import SearchResponse, SearchType
-from qiusuo.pipeline.rules import NotAllowed
 from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
 from qiusuo.tools.render import error_text, numbered_sources

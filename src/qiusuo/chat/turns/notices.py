@@ -9,6 +9,7 @@ from typing import Final
 from qiusuo.chat.events import Notice
 from qiusuo.errors import (
     AllEnginesFailed,
+    BudgetUsedUp,
     ContextOverflow,
     InvalidQuery,
     ModelAuthFailed,
@@ -18,6 +19,7 @@ from qiusuo.errors import (
     ModelRateLimited,
     ModelRejected,
     ModelTimeout,
+    NotAllowed,
     PageError,
     SearchDisabled,
     SearchError,
@@ -25,7 +27,6 @@ from qiusuo.errors import (
 )
 from qiusuo.models import Attempt, Outcome
 from qiusuo.passages import Difference
-from qiusuo.pipeline.rules import BudgetUsedUp, NotAllowed
 from qiusuo.words import Fact, as_fact
 from qiusuo.words.catalogue import about
 
