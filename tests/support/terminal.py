@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Self
 
+from tests.support.own_program import LAUNCH_IN_TERMINAL
+
 WAIT_SECONDS = 60
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?<>=]*[ -/]*[@-~]|\x1b[()][A-Z0-9]|\x1b[=>78]|[\r\x07\b]"
 )
-# Takes the terminal as its own, so that Ctrl-C reaches it as a signal, and becomes the program.
-LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 class PseudoTerminal:
@@ -30,7 +30,7 @@ class PseudoTerminal:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
         self.process = subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-c", LAUNCH, *command],
+            [sys.executable, "-c", LAUNCH_IN_TERMINAL, *command],
             stdin=slave,
             stdout=slave,
             stderr=slave,

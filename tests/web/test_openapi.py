@@ -135,7 +135,7 @@ def described(document: Any) -> Any:
 
 # By a fixture: what is tried is worked out where it is run, and not by each process that collects tests.
 operations = schemathesis.pytest.from_fixture("described")
-thoroughly = settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+thoroughly = settings(max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 CHECKS = [
     schemathesis.checks.not_a_server_error,
     schemathesis.checks.status_code_conformance,

@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+from qiusuo import web
 from qiusuo.cli.exits import Exit
 from qiusuo.cli.serve import listen, run_serve
 from qiusuo.commands import install_command
@@ -187,6 +188,7 @@ class TestRefusals:
     def test_without_the_extra_it_says_what_to_install(
         self, package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
+        monkeypatch.setattr("qiusuo.web", web)  # else the one that is loaded anew stays there for the tests to come
         for name in [name for name in sys.modules if name.startswith("qiusuo.web")]:
             monkeypatch.delitem(sys.modules, name)
         monkeypatch.setitem(sys.modules, package, None)

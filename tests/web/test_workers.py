@@ -27,10 +27,10 @@ from qiusuo.doctor import examine
 from qiusuo.errors import ConfigurationError
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
+from tests.support.own_program import LAUNCH_IN_TERMINAL
 from tests.support.processes import on_linux
 from tests.support.redis_process import with_redis
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
-from tests.support.terminal import LAUNCH
 from tests.support.workers import PATIENCE, Workers, children, until, workers
 
 pytestmark = [pytest.mark.programs, on_linux, with_redis[0]]
@@ -262,7 +262,7 @@ def test_a_single_process_reads_its_settings_on_sighup(tmp_path: Path) -> None:
 def test_a_terminal_that_is_closed_ends_the_server(tmp_path: Path) -> None:
     terminal, theirs = pty.openpty()
     process = subprocess.Popen(  # noqa: S603 - ours
-        [sys.executable, "-c", LAUNCH, sys.executable, "-m", "qiusuo", "serve", "--port", "0"],
+        [sys.executable, "-c", LAUNCH_IN_TERMINAL, sys.executable, "-m", "qiusuo", "serve", "--port", "0"],
         env={**os.environ, "QIUSUO_LANG": "en", "XDG_DATA_HOME": str(tmp_path), "SEARXNG_URL": "http://127.0.0.1:9"},
         stdin=theirs,
         stdout=theirs,

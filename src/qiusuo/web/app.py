@@ -22,8 +22,8 @@ from qiusuo.server_settings import is_loopback
 from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.drop_in.searxng import searxng_router
-from qiusuo.web.drop_in.tavily import tavily_router
+from qiusuo.web.drop_in.searxng import SearxngError, searxng_router
+from qiusuo.web.drop_in.tavily import TavilyError, tavily_router
 from qiusuo.web.entrance.auth import Tokens, is_from_here
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.guard import Guard, known_hosts
@@ -32,7 +32,7 @@ from qiusuo.web.entrance.proxies import TrustedProxies
 from qiusuo.web.errors import CLIENT_GONE, Refusal
 from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import no_such_address, refused
-from qiusuo.web.schemas import error_responses
+from qiusuo.web.schemas import ErrorAnswer, error_responses, shape_of
 from qiusuo.web.settings.live import LiveSettings
 from qiusuo.web.settings.routes import settings_router
 from qiusuo.web.signin.header import NamedByProxy
@@ -122,6 +122,8 @@ class QiusuoApp(FastAPI):
             # Bodies that are not valid are answered with 400 here, not with FastAPI's own 422.
             for name in _VALIDATION:
                 parts["schemas"].pop(name, None)
+            for model in (ErrorAnswer, SearxngError, TavilyError):
+                parts["schemas"] |= shape_of(model)
             for operation in (one for path in document["paths"].values() for one in path.values()):
                 operation["responses"].pop("422", None)
             parts["securitySchemes"] = {_BEARER: {"type": "http", "scheme": "bearer"}}
