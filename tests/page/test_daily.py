@@ -38,6 +38,7 @@ def test_an_earlier_question_is_edited_into_a_branch_and_the_old_one_stays(page:
     field.fill("White tea?")
     field.press("Enter")
     expect(page("h2.bubble").last).to_contain_text("White tea?")
+    expect(page("#question")).to_be_focused()  # what had the focus is gone
     page.ended()
     assert page.page.url != old
     expect(page("article.turn")).to_have_count(2)
@@ -58,6 +59,9 @@ def test_an_earlier_question_is_edited_into_a_branch_and_the_old_one_stays(page:
     page(".edit textarea").fill("Yellow tea?")
     page(".edit textarea").press("Enter")
     expect(page("h2.bubble").last).to_contain_text("Yellow tea?")
+    expect(page("#question")).to_be_focused()
+    page.ended().get_by_role("button", name="Retry").press("Enter")
+    expect(page("#question")).to_be_focused()
     page.ended()
     expect(page("article.turn")).to_have_count(2)
 

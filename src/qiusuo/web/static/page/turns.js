@@ -4,7 +4,7 @@ import { announce } from "./browser.js";
 import { LIMIT, messageOf } from "./failures.js";
 import { fold, newTurn } from "./fold.js";
 import { getLanguage, t } from "./i18n.js";
-import { ensureSession, gone, lookAgain, refreshHistory } from "./sessions.js";
+import { ensureSession, focusQuestion, gone, lookAgain, refreshHistory } from "./sessions.js";
 import { change, getState, say, toast } from "./store.js";
 
 /** @import { Session, Turn } from "./types.js" */
@@ -134,6 +134,7 @@ export async function send(text, replaces, query, { research = false, goesOn = f
   const mine = new Following("", turn);
   following = mine;
   change({ turns: [...kept, turn], live: PENDING });
+  focusQuestion(); // the button that was pressed goes with what it replaces
   try {
     const session = await ensureSession();
     if (!session || mine.left) return false;

@@ -1,8 +1,9 @@
 /** Where a conversation searches: chosen and shown at the composer, told in each turn. */
+import { isComposing } from "../browser.js";
 import { html } from "../html.js";
 import { inWords, listed } from "../i18n.js";
 import { Icon } from "../parts/icons.js";
-import { changeSettings } from "../sessions.js";
+import { changeSettings, focusQuestion } from "../sessions.js";
 import { getState, useStore } from "../store.js";
 import { useRef, useState } from "../vendor.js";
 import { loadStyle } from "./style.js";
@@ -52,7 +53,7 @@ export function FocusBar({ open }) {
   const chip = (label, without) => html`
     <li key=${label} class="focus-chip">
       ${label}
-      <button type="button" class="quiet" aria-label=${tr("widen", { what: label })} onClick=${() => void narrow(without)}><${Icon} name="close" /></button>
+      <button type="button" class="quiet" aria-label=${tr("widen", { what: label })} onClick=${() => (focusQuestion(), void narrow(without))}><${Icon} name="close" /></button>
     </li>
   `;
   return html`
@@ -101,7 +102,7 @@ function SiteField({ sites }) {
       value=${text}
       onInput=${(/** @type {{currentTarget: HTMLInputElement}} */ event) => setText(event.currentTarget.value)}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
-        if (event.key !== "Enter" || event.isComposing) return;
+        if (event.key !== "Enter" || isComposing(event)) return;
         event.preventDefault();
         void add();
       }}

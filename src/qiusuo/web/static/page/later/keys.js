@@ -14,6 +14,7 @@ const MAP = /** @type {const} */ ([
   [["Ctrl", "Enter"], "keyAsIs"],
   [["Esc"], "keyEscape"],
   [["Tab"], "keyTab"],
+  [["←", "→"], "keySources"],
   [["?"], "keyMap"],
 ]);
 
@@ -55,7 +56,7 @@ function Keys({ onClose }) {
       <dl class="keys">
         ${MAP.map(
           ([keys, words]) => html`<div key=${words}>
-            <dt>${keys.map((key, index) => html`${index > 0 && "+"}<kbd key=${key}>${key}</kbd>`)}</dt>
+            <dt>${keys.map((key, index) => html`${index > 0 && (key === "→" ? " " : "+")}<kbd key=${key}>${key}</kbd>`)}</dt>
             <dd>${tr(words)}</dd>
           </div>`,
         )}

@@ -77,7 +77,7 @@ function Why({ keep, onEnd }) {
     onEnd();
   };
   return html`
-    <form class="rating-why" ref=${form} onSubmit=${send} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Escape" && onEnd()}>
+    <form class="rating-why" ref=${form} onSubmit=${send} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === "Escape" && (event.preventDefault(), onEnd())}>
       <fieldset>
         <legend>${tr("why")}</legend>
         ${REASONS.map(([reason, words]) => html`<label key=${reason}><input type="checkbox" name="reason" value=${reason} /> ${tr(words)}</label>`)}

@@ -6,10 +6,16 @@ import { getLanguage, languages, setLanguage, t } from "../i18n.js";
 
 export function LanguageChoice() {
   /** @param {{currentTarget: HTMLSelectElement}} event */
-  const choose = ({ currentTarget }) =>
-    setLanguage(/** @type {Language} */ (currentTarget.value)).catch(() => {
-      currentTarget.value = getLanguage();
-    });
+  const choose = async ({ currentTarget }) => {
+    try {
+      await setLanguage(/** @type {Language} */ (currentTarget.value));
+    } catch {
+      currentTarget.value = getLanguage(); // its words could not be had
+      return;
+    }
+    // The page is drawn anew; who chooses by the keyboard goes on from here.
+    setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector("select.language"))?.focus());
+  };
   return html`
     <select class="quiet language" aria-label=${t("languages")} value=${getLanguage()} onChange=${choose}>
       ${languages().map(([name, tag, words]) => html`<option key=${name} value=${name} lang=${tag}>${words}</option>`)}
