@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from chaos.faults import Fault
+from chaos.processes import DidNotStart, wait_until
 from chaos.reader import Reader, Strike
 from chaos.verdict import Verdict, judge
 from chaos.world import World
 
 RAMP: Final = 4.0
+BEGIN_SECONDS: Final = 20.0  # for every answer to have begun
 UNTIL_STRIKE: Final = 3.0
 PACE: Final = 20.0
 RELOADING: Final = 4  # every fourth reader loads the page again: another server may tell the answer then
@@ -79,6 +81,8 @@ async def strike_world(world: World, told: Told, size: Size) -> None:
     ]
     try:
         await asyncio.sleep(size.ramp + size.until_strike)
+        with suppress(DidNotStart):
+            await wait_until(lambda: all(each.streamed or each.trouble for each in readers), BEGIN_SECONDS, "answers")
         running = sum(reader.done is None and bool(reader.streamed) for reader in readers)
         _say(fault, f"{running} answers stream; the fault strikes")
         strike.at = time.monotonic()
@@ -101,7 +105,7 @@ async def strike_world(world: World, told: Told, size: Size) -> None:
     told.server_errors = list(world.front.server_errors)
     refusals = Counter(line for reader in readers for line in reader.trouble if line.startswith("HTTP"))
     for line, count in refusals.most_common(5):
-        _say(fault, f"{count} readers were told {line}")
+        _say(fault, f"readers were told {count} times: {line}")
 
 
 def _reader(world: World, told: Told, size: Size, number: int, strike: Strike) -> Reader:

@@ -18,7 +18,7 @@ from tests.support.reverse_proxies import with_nginx
 # One process has the database; its mark wins over that of Redis.
 pytestmark = [*with_redis[:1], *with_postgres, with_nginx, pytest.mark.asyncio(loop_scope="module")]
 
-SMALL = Size(streams=6, workers=1, ramp=0.6, until_strike=0.4, shortest=2.5, longest=5)
+SMALL = Size(streams=6, workers=1, ramp=0.4, until_strike=0.2, shortest=2, longest=3.5)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -30,7 +30,7 @@ async def world(postgres: PostgresProcess) -> AsyncIterator[World]:
 async def kill_redis(world: World) -> None:
     assert world.redis is not None
     world.redis.kill()
-    await asyncio.sleep(1)
+    await asyncio.sleep(0.5)
     world.redis.start()
     await world.redis_answers()
 
