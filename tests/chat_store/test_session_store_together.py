@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.chat.events import SERVER_RESTART, TurnState
+from qiusuo.chat.sessions import presence
 from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.chat.sessions.store_schema import metadata
@@ -201,14 +202,28 @@ class TestProcesses:
         assert (await asyncio.to_thread(log.stat)).st_ino == before
         await store.aclose()
 
-    async def test_a_process_that_was_killed_loses_its_turn(self, place: Place) -> None:
+    async def test_a_process_that_was_killed_loses_its_turn_at_once(self, place: Place) -> None:
         store = place.server()
         session = (await store.create("ada")).id
         await store.start()
         with claimed_by_a_process(place, session) as process:
+            with pytest.raises(SessionBusy):
+                await store.begin_turn("ada", session, turn())
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
-            # Who runs already takes over when there was no sign of life for a quarter of a minute …
+            await whole_turn(store, "ada", session)
+        assert [r.state for r in await turns_of(store, "ada", session)] == [TurnState.FAILED, TurnState.DONE]
+
+    async def test_one_of_another_machine_after_a_quarter_of_a_minute(
+        self, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = place.server()
+        session = (await store.create("ada")).id
+        monkeypatch.setattr(presence, "_BOOT", tmp_path / "none")  # so the file of the other was made elsewhere
+        await store.start()
+        with claimed_by_a_process(place, session) as process:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
             place.now += 14
             with pytest.raises(SessionBusy):
                 await store.begin_turn("ada", session, turn())
@@ -221,7 +236,6 @@ class TestProcesses:
         with claimed_by_a_process(place, session) as process:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
-            # … and who starts on the same machine knows at once.
             fresh = place.server()
             await fresh.start()
             assert (await fresh.get("ada", session)).running is None
@@ -362,7 +376,10 @@ class TestVersions:
         place.now += 15
         assert [one.answer for one in await turns_of(store, "ada", "s")] == ["一", "二"]
         memory = await store.begin_turn("ada", "s", turn())
-        assert [message["content"] for message in memory.messages] == ["甲"]
+        # The question and the broken answer of the turn that died are remembered too.
+        assert memory.messages[0] == {"type": "human", "content": "甲"}
+        assert memory.starts == {"t1": 0, "t2": 1}
+        assert len(memory.messages) == 3
         states = [one.state for one in await turns_of(place.server(), "ada", "s")]
         assert states == [TurnState.DONE, TurnState.FAILED, TurnState.RUNNING]
 
