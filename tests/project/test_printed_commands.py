@@ -25,7 +25,7 @@ from typer.main import get_command
 
 from qiusuo import commands as advice
 from qiusuo.cli.app import app
-from qiusuo.commands import install_command, typed
+from qiusuo.commands import install_command, install_program, typed
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, examine
 from qiusuo.doctor.system import clock_findings
@@ -33,6 +33,7 @@ from qiusuo.errors import AllEnginesFailed
 from qiusuo.kit.commands import KitCommands
 from qiusuo.kit.files import KitFolder
 from qiusuo.service import SearchService
+from qiusuo.storage.private import PACKAGES
 from qiusuo.testing import Answer, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.doctor_support import Canned
@@ -323,6 +324,17 @@ def test_packages_are_installed_for_the_python_that_runs(
     extras = metadata("qiusuo").get_all("Provides-Extra") or []
     sources = "".join(path.read_text("utf-8") for path in (ROOT / "src" / "qiusuo").rglob("*.py"))
     assert set(re.findall(r'install_command\("qiusuo\[(\w+)\]', sources)) <= set(extras)
+
+
+@runs("brew install valkey")
+@pytest.mark.parametrize("manager", PACKAGES)
+def test_a_program_is_installed_by_what_the_machine_has(machine: Machine, manager: str, tmp_path: Path) -> None:
+    assert install_program(PACKAGES) == ()
+    notes = tmp_path / "calls.txt"
+    machine.program(manager, f'echo {manager} "$@" >> {notes}')
+    machine.program("sudo", '"$@"')
+    machine.run(*install_program(PACKAGES))
+    assert notes.read_text().strip() == PACKAGES[manager]
 
 
 @runs("{} -m {}")
