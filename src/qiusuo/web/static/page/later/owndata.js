@@ -1,10 +1,11 @@
 /** Everything that is kept about oneself: taken along, or deleted. */
 import { call, download } from "../api.js";
+import { messageOf } from "../failures.js";
 import { html } from "../html.js";
 import { newChat, refreshHistory } from "../sessions.js";
 import { toast } from "../store.js";
 import { useState } from "../vendor.js";
-import { failure, tr } from "./say.js";
+import { tr } from "./tr.js";
 
 /** @param {{close: () => void, tell: (text: string) => void}} props */
 export function OwnData({ close, tell }) {
@@ -12,12 +13,12 @@ export function OwnData({ close, tell }) {
   const save = () =>
     download("/api/chat/export", "qiusuo.zip")
       .then(close)
-      .catch((error) => tell(failure(error)));
+      .catch((error) => tell(messageOf(error)));
   const forget = async () => {
     try {
       await call("POST", "/api/chat/forget", { confirm: true });
     } catch (error) {
-      tell(failure(error));
+      tell(messageOf(error));
       return;
     }
     close();

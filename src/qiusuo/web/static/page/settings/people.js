@@ -1,11 +1,11 @@
 /** People: who has a token, what each may use and has used, and who did what. */
 import { call, keepToken, refusedWith } from "../api.js";
 import { ROOT } from "../browser.js";
+import { messageOf } from "../failures.js";
 import { html } from "../html.js";
 import { getLanguage } from "../i18n.js";
 import { CopyButton } from "../parts/copy.js";
 import { useEffect, useRef, useState } from "../vendor.js";
-import { messageOf } from "./desk.js";
 import { Sheet } from "./sheet.js";
 import { tr } from "./tr.js";
 
