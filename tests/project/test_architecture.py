@@ -32,22 +32,16 @@ FOUNDATION: dict[str, str] = {
     "numerals": "",
     "bridge": "",
     "validation": "words",
-    "server_settings": "words validation",
-    "sign_in_settings": "words validation server_settings",
-    "model_settings": "words validation",
-    "config_files": "words errors",
-    "config_editing": "words errors config_files",
-    "config_writing": "words errors config_files config_editing",
-    "config": "words models errors validation config_files model_settings sign_in_settings",
+    "config": "words models errors validation",
     "storage": "words errors loops commands",
     "commands": "",
-    "kit": "words folders commands server_settings",
+    "kit": "words folders commands config",
     "http": "words models errors text loops",
     "citations": "words models errors text urls numerals tables",
     "passages": "words citations text tables",
     "pages": "words models errors text urls http commands tracing",
     "files": "words details errors pages commands",
-    "browser": "words models errors text loops bridge config_files http commands",
+    "browser": "words models errors text loops bridge config http commands",
     "plugins": "models details words",
     "engines": "words models details errors text urls http browser kit plugins",
     "pipeline": "words models errors logs text loops tracing urls config storage engines plugins",
@@ -127,6 +121,11 @@ class TestLayers:
     @pytest.mark.parametrize("part", list(FOUNDATION))
     def test_the_foundation_imports_only_what_is_below(self, part: str) -> None:
         assert graph().get(part, set()) <= set(FOUNDATION[part].split())
+
+    @pytest.mark.parametrize(("part", "module"), [("browser", "files"), ("kit", "server")])
+    def test_some_need_one_module_of_the_settings(self, part: str, module: str) -> None:
+        used = {name for path in MODULES if part_of(path) == part for name in imports_of(path)}
+        assert {name for name in used if name.startswith("qiusuo.config")} == {f"qiusuo.config.{module}"}
 
     def test_there_is_no_circle(self) -> None:
         parts = graph()

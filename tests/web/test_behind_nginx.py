@@ -20,8 +20,8 @@ from starlette.routing import Route
 
 from qiusuo.chat.sessions.store import open_store
 from qiusuo.config import Settings
+from qiusuo.config.server import OWN_PATHS
 from qiusuo.errors import ConfigurationError
-from qiusuo.server_settings import OWN_PATHS
 from qiusuo.service import SearchService
 from qiusuo.web.app import create_app
 from qiusuo.web.backend import Extend

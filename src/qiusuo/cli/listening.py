@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from qiusuo.config.server import ServerSettings
 from qiusuo.errors import ConfigurationError
-from qiusuo.server_settings import ServerSettings
 from qiusuo.words import Fact
 
 _ALPN: Final = "http/1.1"

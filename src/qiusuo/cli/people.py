@@ -21,10 +21,10 @@ from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.people_commands import NEVER
 from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
+from qiusuo.config.server import TokenEntry
 from qiusuo.engines import discover_engines
 from qiusuo.errors import InvalidQuery, SearchError
 from qiusuo.roster import NATIVE
-from qiusuo.server_settings import TokenEntry
 from qiusuo.text import visible
 from qiusuo.words import Fact
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
+from qiusuo.config.server import is_loopback
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding
 from qiusuo.doctor.wire import CONNECT_TIMEOUT, Reach, ask
@@ -15,7 +16,6 @@ from qiusuo.engines.searxng_faults import shown
 from qiusuo.http import Endpoint
 from qiusuo.kit.docker import Engine, container_of, engine_state
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
-from qiusuo.server_settings import is_loopback
 from qiusuo.words import Fact, Value
 
 # Where SearXNG listens by default: in its container, and without one.

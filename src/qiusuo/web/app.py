@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from qiusuo import __version__, plugins
 from qiusuo.config import Settings
+from qiusuo.config.server import is_loopback
 from qiusuo.pages import PageReader
-from qiusuo.server_settings import is_loopback
 from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
 from qiusuo.web.backend import Backend, Extend, Extension

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from qiusuo import __version__
 from qiusuo.commands import install_command
+from qiusuo.config.server import ServerSettings
 from qiusuo.errors import ConfigurationError, SearchError
-from qiusuo.server_settings import ServerSettings
 from qiusuo.tracing import Value, tracer
 from qiusuo.words import Fact
 

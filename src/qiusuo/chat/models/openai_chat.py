@@ -13,7 +13,7 @@ from openai import DefaultAioHttpClient, DefaultHttpxClient, Timeout
 from qiusuo.chat.models.openai_stream import PlainCompletions
 from qiusuo.chat.models.vendors import ModelChoice
 from qiusuo.config import Settings
-from qiusuo.server_settings import is_loopback
+from qiusuo.config.server import is_loopback
 
 _CONNECT_SECONDS: Final = 10.0
 # What vendors say beside the text, and LangChain drops: the model's refusal, its thoughts, citations of its search.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from qiusuo.config.server import THIS_MACHINE, is_loopback
 from qiusuo.errors import ServerBusy, TooManyAtOnce
-from qiusuo.server_settings import THIS_MACHINE, is_loopback
 from qiusuo.words import Fact
 
 MAX_LIVE: Final = 500

@@ -23,7 +23,7 @@ from qiusuo.words import Fact
 if TYPE_CHECKING:
     from qiusuo.chat.sessions.limits import StoreLimits
     from qiusuo.chat.sessions.store_sql import SqlSessionStore
-    from qiusuo.model_settings import ModelSettings
+    from qiusuo.config.model import ModelSettings
 
 FILE_NAME: Final = "chat.db"
 MEMORY: Final = ":memory:"

@@ -2,7 +2,7 @@
 
 A right token is served whatever else comes from its address. Behind a proxy everybody has the same one, so if wrong
 tokens could close the door, any stranger could lock the others out. Nothing is given away by that: guessing is hopeless
-because tokens are long (``server_settings.py`` sees to it), and here it becomes slow and seen as well.
+because tokens are long (``config/server.py`` sees to it), and here it becomes slow and seen as well.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from qiusuo.config_files import parsed
+from qiusuo.config.files import parsed
 from qiusuo.errors import ConfigurationError
 from qiusuo.words import Fact
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import NoDecode
 
-from qiusuo.server_settings import ServerSettings
+from qiusuo.config.server import ServerSettings
 from qiusuo.validation import refused
 from qiusuo.words import Fact
 

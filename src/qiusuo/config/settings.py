@@ -36,15 +36,15 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from qiusuo.config_files import find_config_file, read_config_file
+from qiusuo.config.files import find_config_file, read_config_file
+from qiusuo.config.model import ModelSettings, without_login
+from qiusuo.config.sign_in import SignInSettings
 from qiusuo.errors import ConfigurationError
-from qiusuo.model_settings import ModelSettings, without_login
 from qiusuo.models import SearchType
-from qiusuo.sign_in_settings import SignInSettings
 from qiusuo.validation import PriceText, not_valid, refused
 from qiusuo.words import Fact
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger(__package__)
 
 DEFAULT_SEARXNG_URL: Final = "http://localhost:8080"
 REGULATION_SITES: Final = ("flk.npc.gov.cn", "npc.gov.cn", "gov.cn", "court.gov.cn", "spp.gov.cn", "moj.gov.cn")

@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from qiusuo.config_editing import Changes, edited
-from qiusuo.config_files import (
+from qiusuo.config.editing import Changes, edited
+from qiusuo.config.files import (
     KINDS_OF_FILES,
     MAX_FILE_BYTES,
     config_folder,
