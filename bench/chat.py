@@ -152,7 +152,7 @@ async def _listen(session: aiohttp.ClientSession, server: str, number: int) -> f
 
 def _serve_ours(address: Any, upstream: str, model: str) -> None:
     from bench.rest import _run_uvicorn  # noqa: PLC0415 - in the server's process only
-    from qiusuo.chat.sessions.store import open_store  # noqa: PLC0415
+    from qiusuo.chat.stores.opening import open_store  # noqa: PLC0415
     from qiusuo.web.app import create_app  # noqa: PLC0415
     from qiusuo.web.chat import chat_extension  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ from qiusuo.chat.chat import Chat
 from qiusuo.chat.events import Delta, RoundState, TurnState
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.service import SearchService

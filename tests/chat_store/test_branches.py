@@ -12,7 +12,7 @@ from qiusuo.chat.sessions.branches import Branch, Kin
 from qiusuo.chat.sessions.feedback import Feedback, Reason, Verdict
 from qiusuo.chat.sessions.session import ChatSettings, Progress, SessionStore
 from qiusuo.chat.sessions.shares import snapshot_of
-from qiusuo.chat.sessions.store_schema import to_json
+from qiusuo.chat.stores.database.schema import to_json
 from qiusuo.errors import InvalidQuery, LimitReached, SessionNotFound
 from qiusuo.files import FileKind, FileText, Part
 from tests.support.stores import Place, place, store, turn, turns_of, url, whole_turn

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select
 
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_parts import all_tables
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.database.parts import all_tables
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.cli.data import run_copy
 from qiusuo.data import copying
 from qiusuo.errors import ConfigurationError

@@ -16,9 +16,9 @@ from sqlalchemy import Connection, func, select
 
 from qiusuo.chat.portable import from_portable
 from qiusuo.chat.sessions.session import Progress
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_parts import all_tables, owned_by
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.database.parts import all_tables, owned_by
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.cli.owners import run_export, run_forget, run_retention
 from qiusuo.usage.recorder import Batch, Key
 from qiusuo.usage.schema import SUMS

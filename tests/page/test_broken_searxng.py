@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, expect
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.testing import ProviderServer

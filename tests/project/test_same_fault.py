@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.app import app
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.kit.docker import docker_may_run

@@ -30,7 +30,7 @@ LOADED = (
     "openai.resources.chat",
     "qiusuo.chat.models.openai_chat",
     "qiusuo.chat.models.tuned",
-    "qiusuo.chat.sessions.store_sql",
+    "qiusuo.chat.stores.sql",
     "qiusuo.cli.app",
     "qiusuo.cli.chat.command",
     "qiusuo.cli.chat.plain",

@@ -18,7 +18,7 @@ from playwright.sync_api import Error as PlaywrightError
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.sessions.limits import StoreLimits
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.testing import ProviderServer
 from qiusuo.web.backend import Extend

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.mcp import mcp_extension
 from qiusuo.web.openai.routes import openai_extension

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Locator, Response, expect
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.web.chat import chat_extension

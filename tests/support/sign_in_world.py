@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.backend import Extend
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.mcp import mcp_extension

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.testing import Fault
 from qiusuo.web.chat import chat_extension
 from qiusuo.web.mcp import mcp_extension

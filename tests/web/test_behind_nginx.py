@@ -18,7 +18,7 @@ import trustme
 from mcp import Client
 from starlette.routing import Route
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.config.server import OWN_PATHS
 from qiusuo.errors import ConfigurationError

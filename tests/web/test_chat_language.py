@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from qiusuo import SearchService
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.testing import Fault
 from qiusuo.web.chat import chat_extension

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.chat import chat_extension
 from tests.support import made_files
 from tests.support.chat_world import scripted

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.serve import listen
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError

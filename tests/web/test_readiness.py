@@ -14,7 +14,7 @@ from typing import Any, Self
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.engines.base import EngineOptions, SearchEngine
 from qiusuo.http import HttpClient
 from qiusuo.models import Attempt, Outcome, Query, SearchResultItem

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.tavily import Tavily

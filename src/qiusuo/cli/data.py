@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
-from qiusuo.chat.sessions.presence import living
-from qiusuo.chat.sessions.store import Address, open_store, servers_folder
+from qiusuo.chat.stores.opening import Address, open_store, servers_folder
+from qiusuo.chat.stores.presence import living
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
@@ -23,7 +23,7 @@ from qiusuo.text import visible
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:
-    from qiusuo.chat.sessions.store_sql import SqlSessionStore
+    from qiusuo.chat.stores.sql import SqlSessionStore
     from qiusuo.data.manifest import Manifest
 
 _KILOBYTE: Final = 1000
@@ -73,7 +73,7 @@ def run_database(*, migrate: bool) -> Exit:
 
     async def work(words: DataWords) -> Exit:
         store = opened_store()
-        from qiusuo.chat.sessions.store_history import HEAD, check_version  # noqa: PLC0415 - an extra
+        from qiusuo.chat.stores.database.history import HEAD, check_version  # noqa: PLC0415 - an extra
 
         database = store.database
         try:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qiusuo.chat.sessions.places import NO_USER
-from qiusuo.chat.sessions.presence import living
-from qiusuo.chat.sessions.store import servers_folder
+from qiusuo.chat.live.places import NO_USER
+from qiusuo.chat.stores.opening import servers_folder
+from qiusuo.chat.stores.presence import living
 from qiusuo.cli.data import DataWords, guarded, opened_store, say
 from qiusuo.cli.exits import Exit
 from qiusuo.errors import ConfigurationError, InvalidQuery
@@ -19,7 +19,7 @@ from qiusuo.folders import data_folder
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:
-    from qiusuo.chat.sessions.store_sql import SqlSessionStore
+    from qiusuo.chat.stores.sql import SqlSessionStore
     from qiusuo.data.forgetting import Forgotten
 
 

@@ -14,7 +14,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings

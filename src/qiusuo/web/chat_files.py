@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiusuo.chat.sessions.conversations import Conversations
+from qiusuo.chat.live.conversations import Conversations
 from qiusuo.errors import FileError, SessionNotFound
 from qiusuo.files import MAX_BYTES
 from qiusuo.web.backend import Backend

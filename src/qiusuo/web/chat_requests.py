@@ -8,7 +8,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from qiusuo.chat.sessions.places import owner_named
+from qiusuo.chat.live.places import owner_named
 from qiusuo.errors import InvalidQuery, SearchError
 from qiusuo.web.errors import headers_of, status_of
 from qiusuo.web.language import reader_language

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qiusuo.chat.sessions.conversations import Conversations
+from qiusuo.chat.live.conversations import Conversations
 from qiusuo.chat.sessions.feedback import MAX_TEXT, Feedback, Reason, Told, Verdict
 from qiusuo.usage.sheets import sheet
 from qiusuo.web.backend import Backend

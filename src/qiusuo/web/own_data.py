@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from qiusuo.chat.sessions.conversations import Conversations
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.live.conversations import Conversations
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.data.export import export_owner
 from qiusuo.data.forgetting import forget, leave_no_trace
 from qiusuo.errors import InvalidQuery, SearchError

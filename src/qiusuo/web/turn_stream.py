@@ -9,9 +9,9 @@ from typing import Any, Final
 import orjson
 from starlette.responses import StreamingResponse
 
-from qiusuo.chat.running import Numbered
-from qiusuo.chat.sessions.conversations import LiveTurn
-from qiusuo.chat.sessions.elsewhere import RemoteTurn
+from qiusuo.chat.live.conversations import LiveTurn
+from qiusuo.chat.live.elsewhere import RemoteTurn
+from qiusuo.chat.live.running import Numbered
 from qiusuo.web.language import language_headers
 from qiusuo.words import Language
 

@@ -16,7 +16,7 @@ from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.branches import Branches
 from qiusuo.chat.sessions.dead_turns import DeadTurns
 from qiusuo.chat.sessions.feedback import FeedbackStore
-from qiusuo.chat.sessions.file_store import FileStore
+from qiusuo.chat.sessions.files import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
 from qiusuo.chat.sessions.searches import SessionCache

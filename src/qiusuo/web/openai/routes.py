@@ -18,9 +18,9 @@ from starlette.types import Receive, Scope, Send
 
 from qiusuo.chat.chat import Turn
 from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
+from qiusuo.chat.live.conversations import Conversations
+from qiusuo.chat.live.running import RunningTurn
 from qiusuo.chat.models.tuned import knows_json, tuned
-from qiusuo.chat.running import RunningTurn
-from qiusuo.chat.sessions.conversations import Conversations
 from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.turns.context import Ask
 from qiusuo.errors import SearchError

@@ -16,9 +16,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Row, case, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from qiusuo.chat.sessions.presence import Presence
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_schema import holders, sessions
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import holders, sessions
+from qiusuo.chat.stores.presence import Presence
 from qiusuo.pipeline.flights import Flights
 
 ALIVE_SECONDS: Final = 15.0

@@ -16,7 +16,7 @@ import orjson
 
 from qiusuo.chat.event import Event
 from qiusuo.chat.events import Delta, Done
-from qiusuo.chat.running import RunningTurn
+from qiusuo.chat.live.running import RunningTurn
 from qiusuo.chat.telling import told
 from qiusuo.storage.redis import PREFIX
 from qiusuo.words import Language

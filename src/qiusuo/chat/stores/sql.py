@@ -1,6 +1,6 @@
-"""Conversations in SQLite or PostgreSQL. Opened with :func:`qiusuo.chat.sessions.store.open_store`.
+"""Conversations in SQLite or PostgreSQL. Opened with :func:`qiusuo.chat.stores.opening.open_store`.
 
-A turn claims its conversation under the lock of the conversation's row; ``store_claims`` tells how long
+A turn claims its conversation under the lock of the conversation's row; ``claims`` tells how long
 a claim holds. Readers see the turn of a process that is gone as failed, and the next turn takes over.
 """
 
@@ -16,12 +16,10 @@ from typing import Any, Final
 from sqlalchemy import Connection, Insert, Row, Select, delete, func, or_, select, update
 
 from qiusuo.chat.events import SERVER_RESTART, TurnRecord, TurnState
-from qiusuo.chat.sessions import store_turns
 from qiusuo.chat.sessions.branches import Branches
 from qiusuo.chat.sessions.dead_turns import DeadTurns
 from qiusuo.chat.sessions.feedback import FeedbackStore
 from qiusuo.chat.sessions.limits import StoreLimits
-from qiusuo.chat.sessions.presence import Presence
 from qiusuo.chat.sessions.session import (
     MAX_TITLE,
     ChatSettings,
@@ -34,16 +32,18 @@ from qiusuo.chat.sessions.session import (
     title_of,
 )
 from qiusuo.chat.sessions.shares import Shares
-from qiusuo.chat.sessions.store_branches import SqlBranches
-from qiusuo.chat.sessions.store_claims import Claims
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_dead import SqlDeadTurns
-from qiusuo.chat.sessions.store_feedback import SqlFeedback
-from qiusuo.chat.sessions.store_files import SqlFiles
-from qiusuo.chat.sessions.store_old import SqlRetention
-from qiusuo.chat.sessions.store_rows import FREE, INFO, find, position_of
-from qiusuo.chat.sessions.store_schema import is_storable, sessions, storable, turns
-from qiusuo.chat.sessions.store_shares import SqlShares
+from qiusuo.chat.stores import turns as store_turns
+from qiusuo.chat.stores.branches import SqlBranches
+from qiusuo.chat.stores.claims import Claims
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import is_storable, sessions, storable, turns
+from qiusuo.chat.stores.dead_turns import SqlDeadTurns
+from qiusuo.chat.stores.feedback import SqlFeedback
+from qiusuo.chat.stores.files import SqlFiles
+from qiusuo.chat.stores.old import SqlRetention
+from qiusuo.chat.stores.presence import Presence
+from qiusuo.chat.stores.rows import FREE, INFO, find, position_of
+from qiusuo.chat.stores.shares import SqlShares
 from qiusuo.errors import InvalidQuery, LimitReached, SearchError, SessionBusy, SessionNotFound
 from qiusuo.text import truncate
 from qiusuo.words import Fact

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, MetaData, Table, select, tuple_
 
 # By name: these modules stand above this one.
 PARTS: Final = (
-    "qiusuo.chat.sessions.store_schema",
+    "qiusuo.chat.stores.database.schema",
     "qiusuo.usage.schema",
     "qiusuo.people.schema",
     "qiusuo.people.sign_ins",

@@ -20,9 +20,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool, QueuePool, StaticPool
 
-from qiusuo.chat.sessions.store import MEMORY, Address
-from qiusuo.chat.sessions.store_history import check_version, check_whole, create_tables
-from qiusuo.chat.sessions.store_schema import from_json, to_json
+from qiusuo.chat.stores.database.history import check_version, check_whole, create_tables
+from qiusuo.chat.stores.database.schema import from_json, to_json
+from qiusuo.chat.stores.opening import MEMORY, Address
 from qiusuo.errors import ConfigurationError, SearchError, Unavailable
 from qiusuo.loops import PerLoop
 from qiusuo.words import Fact

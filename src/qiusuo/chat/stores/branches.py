@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from qiusuo.chat.sessions import store_turns
 from qiusuo.chat.sessions.branches import Branch, Kin
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.session import ChatSettings, Memory, SessionInfo, new_id
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_schema import branches, files, is_storable, sessions, turns
+from qiusuo.chat.stores import turns as store_turns
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import branches, files, is_storable, sessions, turns
 from qiusuo.errors import InvalidQuery, LimitReached, SessionNotFound
 from qiusuo.words import Fact
 

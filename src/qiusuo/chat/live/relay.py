@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, Final
 
-from qiusuo.chat.running import RunningTurn
-from qiusuo.chat.sessions.live_stream import TICK_SECONDS, UNHEARD_TICKS, Entry, Publication, key, read_entries
+from qiusuo.chat.live.running import RunningTurn
+from qiusuo.chat.live.stream import TICK_SECONDS, UNHEARD_TICKS, Entry, Publication, key, read_entries
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.storage.redis import SharedState, SharedStateGone
 

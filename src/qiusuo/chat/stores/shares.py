@@ -10,8 +10,8 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, or_, select
 
 from qiusuo.chat.sessions.shares import MOST_SHARES, Begun, Opened, Share, records_of
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_schema import is_storable, sessions, shares, storable
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import is_storable, sessions, shares, storable
 from qiusuo.errors import LimitReached, SessionNotFound
 from qiusuo.words import Fact
 

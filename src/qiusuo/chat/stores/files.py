@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, delete, func, select, update
 
-from qiusuo.chat.sessions.file_store import FileInfo
+from qiusuo.chat.sessions.files import FileInfo
 from qiusuo.chat.sessions.limits import StoreLimits
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_schema import files, is_storable, sessions, storable, turns
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import files, is_storable, sessions, storable, turns
 from qiusuo.errors import LimitReached, SessionNotFound
 from qiusuo.files import PER_MESSAGE, FileKind, FileText, Part
 from qiusuo.words import Fact

@@ -12,7 +12,7 @@ import orjson
 
 from qiusuo.chat.events import Delta, Event, Retraction, Status, TurnRecord
 from qiusuo.chat.sessions.session import Memory, Progress, SessionStore
-from qiusuo.chat.sessions.store_schema import storable
+from qiusuo.chat.stores.database.schema import storable
 from qiusuo.errors import SearchError, SessionBusy, SessionNotFound
 
 logger = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from typing import Final
 
 from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, func, inspect, select
 
-from qiusuo.chat.sessions.store_parts import all_metadata
-from qiusuo.chat.sessions.store_schema import MAX_ID, held_sessions, sessions, versions
+from qiusuo.chat.stores.database.parts import all_metadata
+from qiusuo.chat.stores.database.schema import MAX_ID, held_sessions, sessions, versions
 from qiusuo.errors import ConfigurationError
 from qiusuo.words import Fact
 
@@ -67,7 +67,7 @@ def create_tables(connection: Connection) -> None:
     state = check_version(connection)
     if state.version is not None and not state.is_current:
         _lift(connection, state.version)
-        from qiusuo.chat.sessions.migrations import upgrade  # noqa: PLC0415 - Alembic is loaded only when it is needed
+        from qiusuo.chat.stores.database.migrations import upgrade  # noqa: PLC0415 - Alembic is loaded only when it is needed
 
         upgrade(connection)
     for metadata in all_metadata():  # also what somebody has taken away

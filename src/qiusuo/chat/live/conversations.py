@@ -10,12 +10,12 @@ from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
 from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord
-from qiusuo.chat.running import Numbered, RunningTurn, joined
-from qiusuo.chat.sessions.elsewhere import Elsewhere, RemoteTurn
+from qiusuo.chat.live.elsewhere import Elsewhere, RemoteTurn
+from qiusuo.chat.live.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
+from qiusuo.chat.live.places import MAX_LIVE, MAX_OF_ONE, Places
+from qiusuo.chat.live.relay import Relay
+from qiusuo.chat.live.running import Numbered, RunningTurn, joined
 from qiusuo.chat.sessions.filing import Filing
-from qiusuo.chat.sessions.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
-from qiusuo.chat.sessions.places import MAX_LIVE, MAX_OF_ONE, Places
-from qiusuo.chat.sessions.relay import Relay
 from qiusuo.chat.sessions.retention import Retention
 from qiusuo.chat.sessions.session import SessionInfo, SessionStore
 from qiusuo.chat.turns.context import Ask

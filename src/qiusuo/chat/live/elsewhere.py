@@ -10,9 +10,9 @@ from typing import Final
 
 from qiusuo.chat.events import Done, Event, Notice, TurnRecord
 from qiusuo.chat.folding import fold, fold_told
-from qiusuo.chat.running import Numbered, joined
-from qiusuo.chat.sessions.live_stream import READ_ENTRIES, Entry, ToldEvent, ends
-from qiusuo.chat.sessions.relay import HEAR_SECONDS, Relay
+from qiusuo.chat.live.relay import HEAR_SECONDS, Relay
+from qiusuo.chat.live.running import Numbered, joined
+from qiusuo.chat.live.stream import READ_ENTRIES, Entry, ToldEvent, ends
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.errors import SearchError, SessionNotFound, TurnElsewhere
 from qiusuo.storage.redis import SharedStateGone

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
 
-from qiusuo.chat.sessions import store_turns
-from qiusuo.chat.sessions.store_claims import SIGN_OF_LIFE
-from qiusuo.chat.sessions.store_schema import is_storable, sessions, turns
+from qiusuo.chat.stores import turns as store_turns
+from qiusuo.chat.stores.claims import SIGN_OF_LIFE
+from qiusuo.chat.stores.database.schema import is_storable, sessions, turns
 from qiusuo.errors import InvalidQuery, SessionNotFound
 from qiusuo.words import Fact
 

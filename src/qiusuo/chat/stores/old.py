@@ -7,8 +7,8 @@ from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select
 
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_schema import is_storable, retention, sessions
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import is_storable, retention, sessions
 from qiusuo.errors import InvalidQuery
 from qiusuo.words import Fact
 

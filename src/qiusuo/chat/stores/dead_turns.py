@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlalchemy import Connection, update
 
 from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.sessions import store_turns
 from qiusuo.chat.sessions.session import Memory
-from qiusuo.chat.sessions.store_claims import Claims
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_rows import FREE, find
-from qiusuo.chat.sessions.store_schema import sessions
+from qiusuo.chat.stores import turns as store_turns
+from qiusuo.chat.stores.claims import Claims
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import sessions
+from qiusuo.chat.stores.rows import FREE, find
 
 
 class SqlDeadTurns:

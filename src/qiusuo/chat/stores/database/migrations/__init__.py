@@ -1,7 +1,7 @@
 """The steps of the history of the tables, done by Alembic. Loaded only where a database is behind.
 
 One line of steps, ``versions/step_NNNN.py``, each with all that it needs written out: what the program looks like today
-must not change what a step did. A new one names the step before it, and ``store_history.HEAD`` names the new one.
+must not change what a step did. A new one names the step before it, and ``history.HEAD`` names the new one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from qiusuo.chat.sessions.store_history import HEAD, REVISIONS_TABLE
+from qiusuo.chat.stores.database.history import HEAD, REVISIONS_TABLE
 
 
 def upgrade(connection: Connection, to: str = HEAD) -> None:

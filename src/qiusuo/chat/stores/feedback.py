@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, select
 
 from qiusuo.chat.sessions.feedback import MOST_LISTED, Feedback, Reason, Told, Verdict
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_schema import feedback, is_storable, sessions, storable, turns
-from qiusuo.chat.sessions.store_turns import is_turn
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.schema import feedback, is_storable, sessions, storable, turns
+from qiusuo.chat.stores.turns import is_turn
 from qiusuo.errors import SessionNotFound
 from qiusuo.words import Fact
 

@@ -1,4 +1,4 @@
-"""The tables of the store of conversations, and what may stand in them. ``store_history`` tells how they come to be."""
+"""The tables of the store of conversations, and what may stand in them. ``history`` tells how they come to be."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from qiusuo.words import Fact
 
 if TYPE_CHECKING:
     from qiusuo.chat.sessions.limits import StoreLimits
-    from qiusuo.chat.sessions.store_sql import SqlSessionStore
+    from qiusuo.chat.stores.sql import SqlSessionStore
     from qiusuo.config.model import ModelSettings
 
 FILE_NAME: Final = "chat.db"
@@ -128,9 +128,9 @@ def open_store(
             place=address.shown,
         )
     from qiusuo.chat.sessions.limits import StoreLimits  # noqa: PLC0415 - the same
-    from qiusuo.chat.sessions.presence import Presence  # noqa: PLC0415 - needed with the next ones only
-    from qiusuo.chat.sessions.store_database import Database  # noqa: PLC0415 - loads SQLAlchemy
-    from qiusuo.chat.sessions.store_sql import SqlSessionStore  # noqa: PLC0415 - the same
+    from qiusuo.chat.stores.database.connections import Database  # noqa: PLC0415 - loads SQLAlchemy
+    from qiusuo.chat.stores.presence import Presence  # noqa: PLC0415 - needed with the next ones only
+    from qiusuo.chat.stores.sql import SqlSessionStore  # noqa: PLC0415 - the same
 
     presence = Presence(servers_folder(address, environ))
     return SqlSessionStore(Database(address), presence, clock=clock, limits=limits or StoreLimits())

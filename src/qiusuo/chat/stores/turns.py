@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, select, update
 from qiusuo.chat.events import SERVER_RESTART, Notice, RoundState, TurnRecord, TurnState
 from qiusuo.chat.folding import fold
 from qiusuo.chat.sessions.session import Memory, Progress
-from qiusuo.chat.sessions.store_schema import pieces, storable, turns
+from qiusuo.chat.stores.database.schema import pieces, storable, turns
 from qiusuo.citations.linking.references import LINK
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery
