@@ -27,12 +27,12 @@ from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.chat_turn import chat_turn
 from qiusuo.chat.turns.context import Ask, Context
-from qiusuo.chat.turns.files import ENGINE as FILES
 from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.native_turn import native_turn
 from qiusuo.chat.turns.notices import model_notice, notice
-from qiusuo.chat.turns.private import without_file_words
+from qiusuo.chat.turns.sources.files import ENGINE as FILES
+from qiusuo.chat.turns.sources.private import without_file_words
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError, NotAllowed, SearchError
 from qiusuo.models import SearchType
@@ -310,7 +310,7 @@ class Chat:
                 await chat_turn(context)
                 return
             # LangGraph takes a second to load, in which other conversations must not stand still.
-            agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.turns.agent_turn")
+            agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.turns.agent.turn")
             await agent.agent_turn(context)
         except ModelError as error:
             point_to_table(error, context.hand.name)

@@ -20,7 +20,7 @@ from qiusuo.chat.research.state import State, Step
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.chat.turns.notices import reason_of, search_notice
-from qiusuo.chat.turns.private import without_file_words
+from qiusuo.chat.turns.sources.private import without_file_words
 from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
 from qiusuo.errors import AllEnginesFailed, ModelError, SearchError, UserRateLimited
 from qiusuo.models import SearchResponse, SearchResultItem

@@ -18,7 +18,7 @@ from qiusuo.chat.chat import Turn
 from qiusuo.chat.events import SERVER_STOPPING, Done
 from qiusuo.chat.sessions.session import Mode
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.client_tools import TOOL_CALLS
+from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.citations.checking.verdict import Support

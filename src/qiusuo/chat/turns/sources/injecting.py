@@ -7,8 +7,8 @@ from typing import Final
 
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.evidence import Evidence, body
 from qiusuo.chat.turns.history import estimate_tokens
+from qiusuo.chat.turns.sources.evidence import Evidence, body
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.passages import Passage
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 
 from qiusuo.chat.events import SEARCH_FILES
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.agent_tools import Desk
-from qiusuo.chat.turns.files import InFiles, Place, numbered_parts, search_parts, told
+from qiusuo.chat.turns.agent.tools import Desk
+from qiusuo.chat.turns.sources.files import InFiles, Place, numbered_parts, search_parts, told
 from qiusuo.files import FileText
 from qiusuo.passages import Passage
 from qiusuo.tools.langchain import ModelTool

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from qiusuo.chat.events import Stage
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.agent_tools import Desk, known_error
-from qiusuo.chat.turns.private import was_given
+from qiusuo.chat.turns.agent.tools import Desk, known_error
+from qiusuo.chat.turns.sources.private import was_given
 from qiusuo.models import SearchResponse, SearchResultItem
 from qiusuo.pages import Page
 from qiusuo.passages import Text, pick

@@ -13,8 +13,8 @@ from qiusuo.chat.depth import Depth
 from qiusuo.chat.events import Stage
 from qiusuo.chat.page_reads import PageRead, PageState
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.evidence import LEAST_CHARS, MOST_CHARS, Evidence, body, weigh
 from qiusuo.chat.turns.history import CHARS_PER_TOKEN
+from qiusuo.chat.turns.sources.evidence import LEAST_CHARS, MOST_CHARS, Evidence, body, weigh
 from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.errors import SearchError
 from qiusuo.models import SearchResponse, SearchResultItem

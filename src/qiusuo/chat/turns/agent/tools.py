@@ -15,10 +15,10 @@ from qiusuo.chat.focus import WEB
 from qiusuo.chat.models.material import Remark
 from qiusuo.chat.questions import LONGEST, question_in, without_secrets
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.agent.recent import RecentSearches
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.notices import notice, reason_of, search_notice
-from qiusuo.chat.turns.private import without_file_words
-from qiusuo.chat.turns.recent import RecentSearches
+from qiusuo.chat.turns.sources.private import without_file_words
 from qiusuo.errors import (
     AllEnginesFailed,
     ConfigurationError,

@@ -15,15 +15,15 @@ from langgraph.types import Command
 
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.agent_files import AgentFiles, list_of_files
-from qiusuo.chat.turns.agent_pages import AgentPages
-from qiusuo.chat.turns.agent_tools import Desk, is_empty_search, search_tools_for
+from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS, sound
+from qiusuo.chat.turns.agent.files import AgentFiles, list_of_files
+from qiusuo.chat.turns.agent.pages import AgentPages
+from qiusuo.chat.turns.agent.tools import Desk, is_empty_search, search_tools_for
 from qiusuo.chat.turns.answer import MessageText, conclude
-from qiusuo.chat.turns.client_tools import TOOL_CALLS, sound
 from qiusuo.chat.turns.context import Context, Direction, finish_of
-from qiusuo.chat.turns.files import look_in_files
 from qiusuo.chat.turns.history import as_words, message_tokens, remember
 from qiusuo.chat.turns.notices import notice, search_notice
+from qiusuo.chat.turns.sources.files import look_in_files
 from qiusuo.errors import ModelError
 from qiusuo.tools.specs import disabled_text
 from qiusuo.words import Fact

@@ -13,8 +13,8 @@ from qiusuo.chat.events import SEARCH_FILES, Stage
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.evidence import LEAST_CHARS, body
 from qiusuo.chat.turns.history import CHARS_PER_TOKEN, estimate_tokens
+from qiusuo.chat.turns.sources.evidence import LEAST_CHARS, body
 from qiusuo.citations.meaning.wording import is_chinese
 from qiusuo.files import FileDetails, FileText
 from qiusuo.models import SearchResponse, SearchResultItem
