@@ -154,7 +154,7 @@ def _serve_ours(address: Any, upstream: str, model: str) -> None:
     from bench.rest import _run_uvicorn  # noqa: PLC0415 - in the server's process only
     from qiusuo.chat.stores.opening import open_store  # noqa: PLC0415
     from qiusuo.web.app import create_app  # noqa: PLC0415
-    from qiusuo.web.chat import chat_extension  # noqa: PLC0415
+    from qiusuo.web.chat.routes import chat_extension  # noqa: PLC0415
 
     engine = TavilyEngine(PlainTavily.key, base_url=upstream)
     chat_model = ChatOpenAI(model="bench", base_url=f"{model}/v1", api_key="bench", max_retries=0)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.searxng import Searxng
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.openai.routes import openai_extension
 from tests.support import real_model
 from tests.support.chat_world import AGENT, Heard

@@ -14,7 +14,7 @@ import pytest
 from redis import Redis
 
 from qiusuo.chat.stores.opening import open_store
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.scripted_model import Gate, Reply, ScriptedModel, Step

@@ -18,7 +18,7 @@ from qiusuo import SearchService
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.testing import Fault
 from qiusuo.web.app import create_app
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.openai.routes import openai_extension
 from tests.support.openai_world import ENGLISH, QUESTION, Served, content_of, serving, user
 from tests.support.scripted_model import Ending, Gate, Reply

@@ -28,7 +28,7 @@ from qiusuo.kit.docker import docker_may_run
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.words import Language
 from qiusuo.words.catalogue import Part, template
 from tests.support.chat_world import scripted

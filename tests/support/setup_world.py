@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Response, expe
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.people import people_extension
 from tests.support.page_world import DESKTOP, PHONE, PageWorld, Screen
 from tests.support.scripted_model import Step

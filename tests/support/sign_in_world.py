@@ -12,8 +12,8 @@ import httpx
 
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.backend import Extend
-from qiusuo.web.chat import chat_extension
-from qiusuo.web.mcp import mcp_extension
+from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.mcp.routes import mcp_extension
 from qiusuo.web.openai.routes import openai_extension
 from qiusuo.web.signin.routes import signin_extension
 from tests.support.openid_issuer import IssuerDouble

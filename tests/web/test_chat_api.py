@@ -18,7 +18,7 @@ from qiusuo.engines.base import Joins, SearchEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.testing import Fault
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Call, Gate, Reply, ScriptedModel, Step
 from tests.support.web_server import WebServer

@@ -23,7 +23,7 @@ from qiusuo.errors import SearchError
 from qiusuo.people.person import Person, Via
 from qiusuo.web.entrance.auth import Tokens, network_of, unauthorized
 from qiusuo.web.errors import Refusal
-from qiusuo.web.metrics import Metrics
+from qiusuo.web.watching.metrics import Metrics
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)

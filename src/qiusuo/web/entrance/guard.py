@@ -23,11 +23,11 @@ from qiusuo.web.entrance.packed import coding_of, unpacked
 from qiusuo.web.entrance.proxies import TrustedProxies
 from qiusuo.web.entrance.sites import OtherSites, asks_page, opens_page
 from qiusuo.web.errors import Refusal
-from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
 from qiusuo.web.openai.errors import refused
 from qiusuo.web.signin.header import NamedByProxy
-from qiusuo.web.tracing import Tracing
+from qiusuo.web.watching.metrics import Metrics
+from qiusuo.web.watching.tracing import Tracing
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.turns.context import Ask
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
-from qiusuo.web.chat_choices import Choices
-from qiusuo.web.chat_requests import owner_of
+from qiusuo.web.chat.choices import Choices
+from qiusuo.web.chat.requests import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of

@@ -23,12 +23,12 @@ from qiusuo.chat.sessions.session import SessionInfo
 from qiusuo.chat.sessions.shares import snapshot_of
 from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound
 from qiusuo.web.backend import Backend
-from qiusuo.web.chat_choices import Choices
-from qiusuo.web.chat_requests import Handler, answered, owner_of
+from qiusuo.web.chat.choices import Choices
+from qiusuo.web.chat.report import conversation_answer, file_name
+from qiusuo.web.chat.requests import Handler, answered, owner_of
 from qiusuo.web.entrance.guard import IMPORT_PATH
 from qiusuo.web.errors import Refusal, status_of
 from qiusuo.web.language import language_headers, language_tag, reader_language, wished_language
-from qiusuo.web.report import conversation_answer, file_name
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact, Language
 

@@ -23,7 +23,7 @@ from qiusuo.usage.sheets import SHEETS, sheet
 from qiusuo.usage.store import UsageStore
 from qiusuo.web.api import engine_shape
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.chat_requests import answered, owner_of
+from qiusuo.web.chat.requests import answered, owner_of
 from qiusuo.web.document import documented
 from qiusuo.web.errors import Refusal
 from qiusuo.web.language import reader_language

@@ -24,7 +24,7 @@ from starlette.types import Message, Receive, Scope, Send
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.web.entrance.auth import person_of, token_of
 from qiusuo.web.errors import Refusal
-from qiusuo.web.mcp_shared import SharedSessions
+from qiusuo.web.mcp.shared import SharedSessions
 from qiusuo.web.openai.errors import refused
 from qiusuo.words import Fact
 

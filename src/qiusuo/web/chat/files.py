@@ -14,7 +14,7 @@ from qiusuo.chat.live.conversations import Conversations
 from qiusuo.errors import FileError, SessionNotFound
 from qiusuo.files import MAX_BYTES
 from qiusuo.web.backend import Backend
-from qiusuo.web.chat_requests import count_in, owner_of
+from qiusuo.web.chat.requests import count_in, owner_of
 from qiusuo.web.language import reader_language
 from qiusuo.web.route import json_answer
 from qiusuo.words import Fact

@@ -41,17 +41,17 @@ from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.chat_choices import Choices, budget_shape
-from qiusuo.web.chat_files import FileRoutes
-from qiusuo.web.chat_requests import Handler, answered, count_in, owner_of
-from qiusuo.web.feedback import FeedbackRoutes
+from qiusuo.web.chat.choices import Choices, budget_shape
+from qiusuo.web.chat.feedback import FeedbackRoutes
+from qiusuo.web.chat.files import FileRoutes
+from qiusuo.web.chat.own_data import OwnDataRoutes
+from qiusuo.web.chat.portable import PortableRoutes
+from qiusuo.web.chat.report import report_answer
+from qiusuo.web.chat.requests import Handler, answered, count_in, owner_of
+from qiusuo.web.chat.turn_stream import event_stream
 from qiusuo.web.language import reader_language, wished_language
-from qiusuo.web.own_data import OwnDataRoutes
-from qiusuo.web.portable import PortableRoutes
-from qiusuo.web.report import report_answer
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.web.signin.shown import person_shown
-from qiusuo.web.turn_stream import event_stream
 from qiusuo.words import Fact, Language
 from qiusuo.words.languages import LANGUAGE_PATTERN
 

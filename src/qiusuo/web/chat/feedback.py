@@ -15,7 +15,7 @@ from qiusuo.chat.live.conversations import Conversations
 from qiusuo.chat.sessions.feedback import MAX_TEXT, Feedback, Reason, Told, Verdict
 from qiusuo.usage.sheets import sheet
 from qiusuo.web.backend import Backend
-from qiusuo.web.chat_requests import answered, owner_of
+from qiusuo.web.chat.requests import answered, owner_of
 from qiusuo.web.errors import Refusal
 from qiusuo.web.route import read_body
 from qiusuo.words import Fact

@@ -21,8 +21,8 @@ from qiusuo.data.export import export_owner
 from qiusuo.data.forgetting import forget, leave_no_trace
 from qiusuo.errors import InvalidQuery, SearchError
 from qiusuo.web.backend import Backend
-from qiusuo.web.chat_requests import answered, owner_of
-from qiusuo.web.report import file_name
+from qiusuo.web.chat.report import file_name
+from qiusuo.web.chat.requests import answered, owner_of
 from qiusuo.web.route import json_answer, read_body
 from qiusuo.words import Fact
 

@@ -15,8 +15,8 @@ from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.tools.mcp import offer
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.document import documented
-from qiusuo.web.mcp_sessions import DEFAULT_LIMITS, NUMBERS, SessionLimits, Sessions
-from qiusuo.web.mcp_shared import SharedSessions
+from qiusuo.web.mcp.sessions import DEFAULT_LIMITS, NUMBERS, SessionLimits, Sessions
+from qiusuo.web.mcp.shared import SharedSessions
 
 PATH = "/mcp"
 _DOCUMENTED = {
