@@ -19,7 +19,7 @@ from bench.search import PlainTavily, serve_upstream
 from bench.table import Report
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Delta, Round, RoundState, Usage
+from qiusuo.chat.events.turn import Delta, Round, RoundState, Usage
 from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.turns.answer import conclude
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.sources.numbered import TurnSources

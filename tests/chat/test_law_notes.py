@@ -12,7 +12,7 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Notice, Sources
+from qiusuo.chat.events.turn import Notice, Sources
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings

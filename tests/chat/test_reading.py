@@ -9,8 +9,8 @@ import pytest
 
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.depth import Depth
-from qiusuo.chat.events import Event, PageRead, PageState, Reading, Sources, TurnRecord
-from qiusuo.chat.folding import fold
+from qiusuo.chat.events.folding import fold
+from qiusuo.chat.events.turn import Event, PageRead, PageState, Reading, Sources, TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns.context import Ask

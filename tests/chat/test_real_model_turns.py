@@ -9,7 +9,7 @@ from typing import Any
 from openai import OpenAI
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Delta, RoundState, TurnState
+from qiusuo.chat.events.turn import Delta, RoundState, TurnState
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.stores.opening import open_store

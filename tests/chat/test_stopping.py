@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from qiusuo.chat.events import Delta, Done, Event, Notice, RoundState, Status, TurnState
+from qiusuo.chat.events.turn import Delta, Done, Event, Notice, RoundState, Status, TurnState
 from qiusuo.chat.live.conversations import Conversations, LiveTurn
 from qiusuo.chat.live.running import joined
 from qiusuo.chat.sessions.session import ChatSettings

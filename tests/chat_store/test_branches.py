@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from qiusuo.chat.events import TurnState
-from qiusuo.chat.portable import from_portable, to_portable
+from qiusuo.chat.events.turn import TurnState
+from qiusuo.chat.portable.conversation import from_portable, to_portable
 from qiusuo.chat.sessions.branches import Branch, Kin
 from qiusuo.chat.sessions.feedback import Feedback, Reason, Verdict
 from qiusuo.chat.sessions.session import ChatSettings, Progress, SessionStore

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from qiusuo.chat.events import Done, Event, Notice
+from qiusuo.chat.events.turn import Done, Event, Notice
 from qiusuo.chat.live import keeping
 from qiusuo.chat.live.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.session import ChatSettings

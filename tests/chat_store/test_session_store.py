@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.live.keeping import Draft
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, SessionStore
 from qiusuo.chat.stores.database.schema import storable

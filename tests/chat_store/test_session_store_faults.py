@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.chat.stores.database import connections
 from qiusuo.chat.stores.opening import Address, open_store

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.chat.events import SERVER_RESTART, TurnState
+from qiusuo.chat.events.turn import SERVER_RESTART, TurnState
 from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.stores.database.schema import metadata
 from qiusuo.chat.stores.opening import open_store
@@ -109,7 +109,7 @@ class TestTogether:
 
 WORKER = """
 import asyncio, json, sys
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.errors import SearchError

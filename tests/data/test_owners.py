@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, select
 
-from qiusuo.chat.portable import from_portable
+from qiusuo.chat.portable.conversation import from_portable
 from qiusuo.chat.sessions.session import Progress
 from qiusuo.chat.stores.database.parts import all_tables, owned_by
 from qiusuo.chat.stores.opening import open_store

@@ -11,7 +11,7 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Sources
+from qiusuo.chat.events.turn import Sources
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings

@@ -28,7 +28,7 @@ LOADED = (
     "langchain_core.tracers.langchain",
     "langchain_openai",
     "openai.resources.chat",
-    "qiusuo.chat.models.openai_chat",
+    "qiusuo.chat.models.clients.openai_chat",
     "qiusuo.chat.models.tuned",
     "qiusuo.chat.stores.sql",
     "qiusuo.cli.app",

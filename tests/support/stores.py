@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy import text as sql
 
-from qiusuo.chat.events import TurnRecord, TurnState
+from qiusuo.chat.events.turn import TurnRecord, TurnState
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.session import Progress, SessionStore, new_id
 from qiusuo.chat.stores.opening import open_store

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from qiusuo.chat.observe import Answered
+from qiusuo.chat.events.observe import Answered
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem
 from qiusuo.pipeline.observe import Asked

@@ -13,14 +13,14 @@ from typing import Final
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall
 
 from qiusuo import plugins
-from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
+from qiusuo.chat.events.observe import Answered, AnswerObserver
+from qiusuo.chat.events.turn import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
 from qiusuo.chat.followups import resolve
 from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
 from qiusuo.chat.models.vendors import EXTRACTIVE, point_to_table
-from qiusuo.chat.observe import Answered, AnswerObserver
 from qiusuo.chat.questions import is_task, question_in
 from qiusuo.chat.research.turn import research_turn
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 from qiusuo.chat.chat import Chat, Turn
-from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord
+from qiusuo.chat.events.turn import RESEARCH, Done, Event, TurnRecord
 from qiusuo.chat.live.elsewhere import Elsewhere, RemoteTurn
 from qiusuo.chat.live.keeping import KEEP_SECONDS, Draft, Ended, Keeper, Unsaved
 from qiusuo.chat.live.places import MAX_LIVE, MAX_OF_ONE, Places

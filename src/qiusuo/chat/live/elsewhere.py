@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from typing import Final
 
-from qiusuo.chat.events import Done, Event, Notice, TurnRecord
-from qiusuo.chat.folding import fold, fold_told
+from qiusuo.chat.events.folding import fold, fold_told
+from qiusuo.chat.events.turn import Done, Event, Notice, TurnRecord
 from qiusuo.chat.live.relay import HEAR_SECONDS, Relay
 from qiusuo.chat.live.running import Numbered, joined
 from qiusuo.chat.live.stream import READ_ENTRIES, Entry, ToldEvent, ends

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import orjson
 
-from qiusuo.chat.events import Delta, Event, Retraction, Status, TurnRecord
+from qiusuo.chat.events.turn import Delta, Event, Retraction, Status, TurnRecord
 from qiusuo.chat.sessions.session import Memory, Progress, SessionStore
 from qiusuo.chat.stores.database.schema import storable
 from qiusuo.errors import SearchError, SessionBusy, SessionNotFound

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from itertools import groupby
 
 from qiusuo.chat.chat import Turn
-from qiusuo.chat.events import Delta, Event, TurnRecord
+from qiusuo.chat.events.turn import Delta, Event, TurnRecord
 
 logger = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import orjson
 
-from qiusuo.chat.event import Event
-from qiusuo.chat.events import Delta, Done
+from qiusuo.chat.events.base import Event
+from qiusuo.chat.events.telling import told
+from qiusuo.chat.events.turn import Delta, Done
 from qiusuo.chat.live.running import RunningTurn
-from qiusuo.chat.telling import told
 from qiusuo.storage.redis import PREFIX
 from qiusuo.words import Language
 

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
+from qiusuo.chat.events.progress import StepState
 from qiusuo.chat.models.extractive import cleaned, keywords
-from qiusuo.chat.progress import StepState
 from qiusuo.chat.research.run import Numbered, Run
 from qiusuo.chat.research.state import Found, Step
 from qiusuo.chat.turns.context import Context

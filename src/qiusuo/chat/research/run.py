@@ -12,9 +12,9 @@ from typing import Final
 from langchain_core.messages import AIMessageChunk, BaseMessage
 
 from qiusuo import plugins
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events.progress import ResearchStage, StepState
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.models.model_errors import stream_model
-from qiusuo.chat.progress import ResearchStage, StepState
 from qiusuo.chat.questions import without_secrets
 from qiusuo.chat.research.state import State, Step
 from qiusuo.chat.turns.context import Context

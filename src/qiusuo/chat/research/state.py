@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from qiusuo.chat.progress import Amounts, Research, ResearchStage, StepProgress, StepState
+from qiusuo.chat.events.progress import Amounts, Research, ResearchStage, StepProgress, StepState
 from qiusuo.config.model import ModelSettings
 
 SETTLED = frozenset({StepState.DONE, StepState.EMPTY})

@@ -6,8 +6,8 @@ import asyncio
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from qiusuo.chat.events import Done, Round, Stage, TurnRecord, TurnState
-from qiusuo.chat.progress import ResearchStage, StepState
+from qiusuo.chat.events.progress import ResearchStage, StepState
+from qiusuo.chat.events.turn import Done, Round, Stage, TurnRecord, TurnState
 from qiusuo.chat.research import planning, prompts
 from qiusuo.chat.research.gathering import Gathering
 from qiusuo.chat.research.run import Run

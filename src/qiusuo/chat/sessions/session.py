@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from qiusuo.chat.depth import Depth
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.focus import ANY, FRESH, MAX_SITES, WEB, Scope, focuses
 from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.branches import Branches

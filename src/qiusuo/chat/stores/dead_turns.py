@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, update
 
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.stores import turns as store_turns
 from qiusuo.chat.stores.claims import Claims

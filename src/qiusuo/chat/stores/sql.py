@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Insert, Row, Select, delete, func, or_, select, update
 
-from qiusuo.chat.events import SERVER_RESTART, TurnRecord, TurnState
+from qiusuo.chat.events.turn import SERVER_RESTART, TurnRecord, TurnState
 from qiusuo.chat.sessions.branches import Branches
 from qiusuo.chat.sessions.dead_turns import DeadTurns
 from qiusuo.chat.sessions.feedback import FeedbackStore

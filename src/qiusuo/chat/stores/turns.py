@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from qiusuo.chat.events import SERVER_RESTART, Notice, RoundState, TurnRecord, TurnState
-from qiusuo.chat.folding import fold
+from qiusuo.chat.events.folding import fold
+from qiusuo.chat.events.turn import SERVER_RESTART, Notice, RoundState, TurnRecord, TurnState
 from qiusuo.chat.sessions.session import Memory, Progress
 from qiusuo.chat.stores.database.schema import pieces, storable, turns
 from qiusuo.citations.linking.references import LINK

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessageChunk, ToolCall
 
-from qiusuo.chat.events import Check, Done, Related, Stage, TurnState
+from qiusuo.chat.events.turn import Check, Done, Related, Stage, TurnState
 from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS
 from qiusuo.chat.turns.agent.text_calls import CallFilter
 from qiusuo.chat.turns.journal import Journal

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.questions import is_short, question_in, without_secrets
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS, knows_no_tools, sound

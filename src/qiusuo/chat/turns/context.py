@@ -16,7 +16,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat.depth import Depth, usual_depth
-from qiusuo.chat.events import ModelTaken, Stage, TurnRecord
+from qiusuo.chat.events.turn import ModelTaken, Stage, TurnRecord
 from qiusuo.chat.focus import Scope
 from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material, Remark

@@ -28,9 +28,9 @@ async def export(kind: str, session: str | None) -> None:
     Raises:
         SearchError: there is none, or the database cannot be used.
     """
-    from qiusuo.chat.documents import html_conversation, markdown_conversation  # noqa: PLC0415 - needs the extra
     from qiusuo.chat.live.places import NO_USER  # noqa: PLC0415 - the same
-    from qiusuo.chat.portable import all_turns, to_portable  # noqa: PLC0415 - the same
+    from qiusuo.chat.portable.conversation import all_turns, to_portable  # noqa: PLC0415 - the same
+    from qiusuo.chat.portable.documents import html_conversation, markdown_conversation  # noqa: PLC0415 - needs the extra
     from qiusuo.chat.stores.database.schema import to_json  # noqa: PLC0415 - the same
 
     async with _store() as store:
@@ -58,7 +58,7 @@ async def bring(file: Path, err: Console) -> None:
         SearchError: it cannot be read, or not be kept.
     """
     from qiusuo.chat.live.places import NO_USER  # noqa: PLC0415 - the same
-    from qiusuo.chat.portable import from_portable  # noqa: PLC0415 - needs the extra
+    from qiusuo.chat.portable.conversation import from_portable  # noqa: PLC0415 - needs the extra
     from qiusuo.chat.sessions.session import SessionInfo  # noqa: PLC0415 - the same
 
     try:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.depth import Depth, usual_depth
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.live.conversations import Conversations, LiveTurn
 from qiusuo.chat.live.places import NO_USER
 from qiusuo.chat.models.book import usable_model

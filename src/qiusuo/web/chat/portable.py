@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from qiusuo.chat.documents import POLICY, completed, html_conversation
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.live.conversations import Conversations
-from qiusuo.chat.portable import all_turns, from_portable, to_portable
+from qiusuo.chat.portable.conversation import all_turns, from_portable, to_portable
+from qiusuo.chat.portable.documents import POLICY, completed, html_conversation
 from qiusuo.chat.sessions.session import SessionInfo
 from qiusuo.chat.sessions.shares import snapshot_of
 from qiusuo.errors import InvalidQuery, SearchError, SessionNotFound

@@ -9,8 +9,14 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from qiusuo.chat.documents import POLICY, html_conversation, html_report, markdown_conversation, markdown_report
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
+from qiusuo.chat.portable.documents import (
+    POLICY,
+    html_conversation,
+    html_report,
+    markdown_conversation,
+    markdown_report,
+)
 from qiusuo.errors import InvalidQuery
 from qiusuo.web.language import language_headers
 from qiusuo.words import Fact, Language

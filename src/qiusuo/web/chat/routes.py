@@ -19,18 +19,18 @@ from starlette.routing import Route
 from qiusuo import __version__
 from qiusuo.chat.chat import MAX_QUESTION, Chat
 from qiusuo.chat.depth import usual_depth
-from qiusuo.chat.documents import cites_earlier, completed
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.telling import told
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.focus import FRESH, focuses
 from qiusuo.chat.live.conversations import Conversations
 from qiusuo.chat.live.places import NO_USER
 from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.port import Model
-from qiusuo.chat.portable import all_turns
+from qiusuo.chat.portable.conversation import all_turns
+from qiusuo.chat.portable.documents import cites_earlier, completed
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.session import MAX_TITLE, SessionInfo, SessionStore
 from qiusuo.chat.stores.opening import open_store, store_limits
-from qiusuo.chat.telling import told
 from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.engines.base import Joins

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from qiusuo.chat.chat import Turn
-from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
+from qiusuo.chat.events.turn import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
 from qiusuo.chat.live.conversations import Conversations
 from qiusuo.chat.live.running import RunningTurn
 from qiusuo.chat.models.tuned import knows_json, tuned

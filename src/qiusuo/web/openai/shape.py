@@ -15,7 +15,7 @@ import orjson
 from langchain_core.messages import AIMessage, messages_from_dict
 
 from qiusuo.chat.chat import Turn
-from qiusuo.chat.events import SERVER_STOPPING, Done
+from qiusuo.chat.events.turn import SERVER_STOPPING, Done
 from qiusuo.chat.sessions.session import Mode
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS

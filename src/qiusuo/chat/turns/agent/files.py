@@ -10,7 +10,7 @@ from typing import Any, Final
 from langchain_core.tools import ToolException
 from pydantic import BaseModel, Field
 
-from qiusuo.chat.events import SEARCH_FILES
+from qiusuo.chat.events.turn import SEARCH_FILES
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent.tools import Desk
 from qiusuo.chat.turns.sources.files import InFiles, Place, numbered_parts, search_parts, told

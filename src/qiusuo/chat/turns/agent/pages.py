@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from langchain_core.tools import ToolException
 from pydantic import BaseModel, Field
 
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.agent.tools import Desk, known_error
 from qiusuo.chat.turns.sources.private import was_given

@@ -10,7 +10,7 @@ from langchain_core.callbacks import AsyncCallbackManagerForToolRun
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, Field
 
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.focus import WEB
 from qiusuo.chat.models.material import Remark
 from qiusuo.chat.questions import LONGEST, question_in, without_secrets

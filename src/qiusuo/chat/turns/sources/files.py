@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qiusuo.chat.events import SEARCH_FILES, Stage
+from qiusuo.chat.events.turn import SEARCH_FILES, Stage
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.context import Context

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qiusuo.chat.depth import Depth
-from qiusuo.chat.events import Stage
-from qiusuo.chat.page_reads import PageRead, PageState
+from qiusuo.chat.events.page_reads import PageRead, PageState
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.history import CHARS_PER_TOKEN
 from qiusuo.chat.turns.sources.evidence import LEAST_CHARS, MOST_CHARS, Evidence, body, weigh

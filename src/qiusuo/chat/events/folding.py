@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qiusuo.chat.events import Delta, Event, Stage, TurnRecord, TurnState
+from qiusuo.chat.events.turn import Delta, Event, Stage, TurnRecord, TurnState
 from qiusuo.words import Language
 
 

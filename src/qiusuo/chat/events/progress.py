@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from qiusuo.chat.event import Event
+from qiusuo.chat.events.base import Event
 
 
 class StepState(StrEnum):

@@ -10,7 +10,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 from openai import DefaultAioHttpClient, DefaultHttpxClient, Timeout
 
-from qiusuo.chat.models.openai_stream import PlainCompletions
+from qiusuo.chat.models.clients.openai_stream import PlainCompletions
 from qiusuo.chat.models.vendors import ModelChoice
 from qiusuo.config import Settings
 from qiusuo.config.server import is_loopback

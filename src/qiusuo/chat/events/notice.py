@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from qiusuo.chat.event import Event
+from qiusuo.chat.events.base import Event
 from qiusuo.words import Fact, Language, said, sentences
 from qiusuo.words.catalogue import Part, entry
 from qiusuo.words.facts import SAID

@@ -10,10 +10,10 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import ValidationError
 
-from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.portable_shape import FORMAT, VERSION, PortableConversation
+from qiusuo.chat.events.telling import told
+from qiusuo.chat.events.turn import TurnRecord
+from qiusuo.chat.portable.shape import FORMAT, VERSION, PortableConversation
 from qiusuo.chat.sessions.session import ChatSettings, Memory, SessionInfo, SessionStore, new_id
-from qiusuo.chat.telling import told
 from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.errors import InvalidQuery

@@ -3,7 +3,7 @@
 The terminal, the page and the OpenAI-compatible endpoint consume the same stream. Its order: one ``TurnStarted``; then
 ``Status``, ``Round``, ``Sources``, ``Reading``, ``Research``, ``ModelTaken``, ``Notice``, ``Delta`` and ``Retraction``
 as they happen; at the end ``Check``, ``Related``, ``Usage`` and always one ``Done``, whatever went wrong.
-:func:`qiusuo.chat.folding.fold` puts the events together to what is kept of a turn.
+:func:`qiusuo.chat.events.folding.fold` puts the events together to what is kept of a turn.
 
 Events hold facts; their JSON has these and, told in a language, the words.
 """
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
-from qiusuo.chat.event import Event, camel, plain
-from qiusuo.chat.notice import Notice, is_known
-from qiusuo.chat.page_reads import PageRead, PageState, Reading
-from qiusuo.chat.progress import Research, ResearchStage
+from qiusuo.chat.events.base import Event, camel, plain
+from qiusuo.chat.events.notice import Notice, is_known
+from qiusuo.chat.events.page_reads import PageRead, PageState, Reading
+from qiusuo.chat.events.progress import Research, ResearchStage
 from qiusuo.models import Attempt
 from qiusuo.text import detect_language
 from qiusuo.words import Fact, Language, language_of, said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from qiusuo.chat.events import Notice, PageRead, Round
+from qiusuo.chat.events.turn import Notice, PageRead, Round
 from qiusuo.words import Language
 
 

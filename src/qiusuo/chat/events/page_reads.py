@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from qiusuo.chat.event import Event, camel, plain
-from qiusuo.chat.notice import is_known
+from qiusuo.chat.events.base import Event, camel, plain
+from qiusuo.chat.events.notice import is_known
 from qiusuo.words import Fact, Language, said
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from markdown_it import MarkdownIt
 
-from qiusuo.chat.events import TurnRecord, TurnState
+from qiusuo.chat.events.turn import TurnRecord, TurnState
 from qiusuo.chat.focus import Scope
 from qiusuo.citations.linking.references import LINK, escape_markdown, without_file_links
 from qiusuo.urls import link_url
