@@ -19,7 +19,7 @@ from qiusuo.chat.stores.database import history
 from qiusuo.chat.stores.database.history import HEAD, SchemaState, check_version
 from qiusuo.chat.stores.database.parts import PARTS, all_metadata
 from qiusuo.chat.stores.sql import SqlSessionStore
-from qiusuo.cli.data import run_database
+from qiusuo.cli.database.data import run_database
 from qiusuo.errors import ConfigurationError
 from qiusuo.usage.store import UsageStore
 from tests.support.kept_data import with_store

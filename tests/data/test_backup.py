@@ -20,7 +20,7 @@ import pytest
 from qiusuo.chat.stores.database.history import HEAD
 from qiusuo.chat.stores.opening import Address, open_store
 from qiusuo.chat.stores.sql import SqlSessionStore
-from qiusuo.cli.data import run_backup, run_restore
+from qiusuo.cli.database.data import run_backup, run_restore
 from qiusuo.data.postgres import login_of
 from tests.support.kept_data import fill, with_store
 from tests.support.postgres_process import PROGRAMS, PostgresProcess, with_postgres

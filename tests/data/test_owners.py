@@ -19,7 +19,7 @@ from qiusuo.chat.sessions.session import Progress
 from qiusuo.chat.stores.database.parts import all_tables, owned_by
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.chat.stores.sql import SqlSessionStore
-from qiusuo.cli.owners import run_export, run_forget, run_retention
+from qiusuo.cli.database.owners import run_export, run_forget, run_retention
 from qiusuo.usage.recorder import Batch, Key
 from qiusuo.usage.schema import SUMS
 from qiusuo.usage.store import UsageStore

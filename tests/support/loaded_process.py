@@ -37,7 +37,7 @@ LOADED = (
     "qiusuo.cli.chat.talk",
     "qiusuo.cli.doctor",
     "qiusuo.cli.search",
-    "qiusuo.cli.serve",
+    "qiusuo.cli.serving.command",
     "qiusuo.engines.baidu",
     "qiusuo.engines.bing",
     "qiusuo.engines.bing_web",

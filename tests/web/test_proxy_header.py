@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from qiusuo.chat.stores.opening import open_store
-from qiusuo.cli.serve import listen
+from qiusuo.cli.serving.command import listen
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
 from qiusuo.web.chat.routes import chat_extension

@@ -63,7 +63,7 @@ def tokens_add(  # noqa: PLR0917 - typer's way to name options
     as_json: AsJson = False,
 ) -> None:
     """Give somebody a token."""
-    from qiusuo.cli.people import run_add  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.people import run_add  # noqa: PLC0415 - loaded when used
 
     limits = _given(
         role=role, days=days, perMinute=per_minute, searches=searches, modelTokens=model_tokens, engines=engines,
@@ -75,7 +75,7 @@ def tokens_add(  # noqa: PLR0917 - typer's way to name options
 @tokens.command("list", epilog=EPILOG, help=about("tokens_list"))
 def tokens_list(as_json: AsJson = False) -> None:
     """Show everybody with a token."""
-    from qiusuo.cli.people import run_list  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.people import run_list  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_list(as_json=as_json))
 
@@ -92,7 +92,7 @@ def tokens_change(  # noqa: PLR0917 - the same
     models: Models = None,
 ) -> None:
     """Change what is set for somebody."""
-    from qiusuo.cli.people import run_change  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.people import run_change  # noqa: PLC0415 - loaded when used
 
     limits = _given(
         role=role, days=days, perMinute=per_minute, searches=searches, modelTokens=model_tokens, engines=engines,
@@ -104,7 +104,7 @@ def tokens_change(  # noqa: PLR0917 - the same
 @tokens.command("rotate", epilog=EPILOG, help=about("tokens_rotate"))
 def tokens_rotate(name: Name, as_json: AsJson = False) -> None:
     """Give somebody another token."""
-    from qiusuo.cli.people import run_rotate  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.people import run_rotate  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_rotate(name, as_json=as_json))
 
@@ -112,7 +112,7 @@ def tokens_rotate(name: Name, as_json: AsJson = False) -> None:
 @tokens.command("revoke", epilog=EPILOG, help=about("tokens_revoke"))
 def tokens_revoke(name: Name) -> None:
     """End somebody's token."""
-    from qiusuo.cli.people import run_revoke  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.people import run_revoke  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_revoke(name))
 
@@ -125,6 +125,6 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Show who did what and when."""
-    from qiusuo.cli.people import run_audit  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.people import run_audit  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_audit(since=since, as_json=as_json))

@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
-from qiusuo.cli.listening import (
+from qiusuo.cli.serving.answering import UNIX, Telling, answer, build_app, reload_on_hang_up
+from qiusuo.cli.serving.listening import (
     given_socket,
     listen_on_unix,
     number_of_given_socket,
@@ -25,7 +26,6 @@ from qiusuo.cli.listening import (
     remover_of,
     tls_context,
 )
-from qiusuo.cli.serving.answering import UNIX, Telling, answer, build_app, reload_on_hang_up
 from qiusuo.cli.serving.supervisor import Plan, Supervisor
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
@@ -181,7 +181,7 @@ def listen(settings: Settings, given: socket.socket | None = None) -> socket.soc
 
 def _want_people(settings: Settings, host: str) -> None:
     """Refuse to listen beyond this machine unless somebody has a token of the database."""
-    from qiusuo.cli.people import has_people  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.people import has_people  # noqa: PLC0415 - loaded when used
 
     try:
         found = has_people(settings)

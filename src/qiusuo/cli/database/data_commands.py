@@ -17,14 +17,14 @@ def backup(
     force: Annotated[bool, typer.Option("--force", help=about("backup_force"))] = False,
 ) -> None:
     """Save the database of conversations in one file."""
-    from qiusuo.cli.data import run_backup  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.data import run_backup  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_backup(file, force=force))
 
 
 def restore(file: Annotated[Path, typer.Argument(help=about("restore_file"), show_default=False)]) -> None:
     """Bring a backup back."""
-    from qiusuo.cli.data import run_restore  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.data import run_restore  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_restore(file))
 
@@ -35,7 +35,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help=about("backup_force"))] = False,
 ) -> None:
     """Write everything that is kept about somebody into a file."""
-    from qiusuo.cli.owners import run_export  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.owners import run_export  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_export(owner, file, force=force))
 
@@ -46,7 +46,7 @@ def forget(
     as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
     """Delete everything that is kept about somebody."""
-    from qiusuo.cli.owners import run_forget  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.owners import run_forget  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_forget(owner, yes=yes, as_json=as_json))
 
@@ -59,7 +59,7 @@ def retention(
     off: Annotated[bool, typer.Option("--off", help=about("retention_off"))] = False,
 ) -> None:
     """Show or set how long the conversations of some owners are kept."""
-    from qiusuo.cli.owners import run_retention  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.owners import run_retention  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_retention(owner, days=days, off=off))
 
@@ -71,7 +71,7 @@ database = typer.Typer(help=about("database"), invoke_without_command=True)
 def database_state(context: typer.Context) -> None:
     """Show the state of the tables."""
     if context.invoked_subcommand is None:
-        from qiusuo.cli.data import run_database  # noqa: PLC0415 - loaded when used
+        from qiusuo.cli.database.data import run_database  # noqa: PLC0415 - loaded when used
 
         raise typer.Exit(run_database(migrate=False))
 
@@ -79,7 +79,7 @@ def database_state(context: typer.Context) -> None:
 @database.command(epilog=EPILOG, help=about("database_migrate"))
 def migrate() -> None:
     """Bring the tables up to date."""
-    from qiusuo.cli.data import run_database  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.data import run_database  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_database(migrate=True))
 
@@ -94,7 +94,7 @@ def copy(
     replace: Annotated[bool, typer.Option("--replace", help=about("database_copy_replace"))] = False,
 ) -> None:
     """Copy all tables into another database."""
-    from qiusuo.cli.data import run_copy  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.data import run_copy  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_copy(source, to, replace=replace))
 

@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from qiusuo.chat.stores.opening import open_store
+from qiusuo.cli.database.people_commands import NEVER
 from qiusuo.cli.exits import Exit, error_lines, exit_code
-from qiusuo.cli.people_commands import NEVER
 from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.config.server import TokenEntry

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from qiusuo.chat.live.places import NO_USER
 from qiusuo.chat.stores.opening import servers_folder
 from qiusuo.chat.stores.presence import living
-from qiusuo.cli.data import DataWords, guarded, opened_store, say
+from qiusuo.cli.database.data import DataWords, guarded, opened_store, say
 from qiusuo.cli.exits import Exit
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.folders import data_folder
