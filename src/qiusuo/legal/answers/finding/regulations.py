@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from qiusuo.errors import InvalidQuery
-from qiusuo.legal.answers.by_words import WordSearch
-from qiusuo.legal.answers.missing import as_related, missing_documents, with_pack
+from qiusuo.legal.answers.finding.by_words import WordSearch
+from qiusuo.legal.answers.finding.missing import as_related, missing_documents, with_pack
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.answers.shown import Shown, first, once
 from qiusuo.legal.answers.standing import Standing

@@ -10,10 +10,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from qiusuo.config import DEFAULT_SEARXNG_URL, Settings
-from qiusuo.doctor.absent import why_absent
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
-from qiusuo.doctor.searches import json_refused, judge_searches, limiter_finding
+from qiusuo.doctor.searxng.absent import why_absent
+from qiusuo.doctor.searxng.searches import json_refused, judge_searches, limiter_finding
 from qiusuo.doctor.system import clock_findings
 from qiusuo.doctor.wire import Heard, Reach, ask, reach
 from qiusuo.engines.base import field_of

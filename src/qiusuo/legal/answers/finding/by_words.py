@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from qiusuo.legal.answers.consequences import consequences_first
-from qiusuo.legal.answers.floor import Match, match_of
-from qiusuo.legal.answers.missing import as_related
+from qiusuo.legal.answers.finding.consequences import consequences_first
+from qiusuo.legal.answers.finding.floor import Match, match_of
+from qiusuo.legal.answers.finding.missing import as_related
 from qiusuo.legal.answers.results import NO_ARTICLE, LawDetails, LegalAnswer
 from qiusuo.legal.answers.shown import Shown, first, once
 from qiusuo.legal.index.handle import LegalIndex
