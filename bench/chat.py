@@ -19,7 +19,7 @@ from bench.search import PlainTavily, serve_upstream
 from bench.table import Report
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Delta, Round, RoundState, Usage
+from qiusuo.chat.events.turn import Delta, Round, RoundState, Usage
 from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings
@@ -152,9 +152,9 @@ async def _listen(session: aiohttp.ClientSession, server: str, number: int) -> f
 
 def _serve_ours(address: Any, upstream: str, model: str) -> None:
     from bench.rest import _run_uvicorn  # noqa: PLC0415 - in the server's process only
-    from qiusuo.chat.sessions.store import open_store  # noqa: PLC0415
+    from qiusuo.chat.stores.opening import open_store  # noqa: PLC0415
     from qiusuo.web.app import create_app  # noqa: PLC0415
-    from qiusuo.web.chat import chat_extension  # noqa: PLC0415
+    from qiusuo.web.chat.routes import chat_extension  # noqa: PLC0415
 
     engine = TavilyEngine(PlainTavily.key, base_url=upstream)
     chat_model = ChatOpenAI(model="bench", base_url=f"{model}/v1", api_key="bench", max_retries=0)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from typing import Any
 from bench.table import Report
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.depth import Depth
-from qiusuo.chat.events import Reading
+from qiusuo.chat.events.turn import Reading
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask

@@ -20,9 +20,9 @@ from pydantic_core import PydanticUndefined
 
 from qiusuo.cli.app import app
 from qiusuo.config import DEFAULT_SEARXNG_URL, EngineSettings, Settings, variable_name
+from qiusuo.config.model import OtherModel
 from qiusuo.engines import discover_engines
 from qiusuo.engines.base import Joins, SearchEngine, Storing
-from qiusuo.model_settings import OtherModel
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 NOTICE: Final = "<!-- Written by scripts/docs.py out of the code: `make docs`. Changes made here are lost. -->"

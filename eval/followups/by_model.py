@@ -36,7 +36,7 @@ from eval.followups.measures import (
 from qiusuo.chat.followups import resolve
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model
-from qiusuo.chat.turns.rewriting import SECONDS, is_query, line_of_model
+from qiusuo.chat.turns.sources.rewriting import SECONDS, is_query, line_of_model
 from qiusuo.config import Settings
 from qiusuo.errors import ModelError
 from qiusuo.words import Language

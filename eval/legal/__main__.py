@@ -16,7 +16,7 @@ from eval.legal.lecard import candidates_in_order, leave_one_out
 from eval.legal.measures import lecard_measures, stard_measures
 from eval.legal.priors import CrossValidation
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.index import semantic
 from qiusuo.legal.index.folder import IndexFolder, legal_folder

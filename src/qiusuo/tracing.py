@@ -1,7 +1,7 @@
 """Spans: what happens inside of a request, told to whoever traces it.
 
 The parts of the program say what they do with :func:`span`. Where nobody traces (and in every library use) that costs
-a look into a context variable. The server puts its tracer there, request by request: ``web/tracing.py``.
+a look into a context variable. The server puts its tracer there, request by request: ``web/watching/tracing.py``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.chat.events import Notice, Round, RoundState, Sources, TurnState
+from qiusuo.chat.events.turn import Notice, Round, RoundState, Sources, TurnState
 from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.tools import regulations_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.chat.events import Check, Notice, RoundState, Sources, TurnStarted, TurnState, Usage
+from qiusuo.chat.events.turn import Check, Notice, RoundState, Sources, TurnStarted, TurnState, Usage
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.testing import Fault

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.turns.answer import conclude
 from qiusuo.chat.turns.journal import Journal
-from qiusuo.chat.turns.sourcing import TurnSources
+from qiusuo.chat.turns.sources.numbered import TurnSources
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.models import SearchResultItem
 

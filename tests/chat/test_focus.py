@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import Notice, TurnStarted
+from qiusuo.chat.events.turn import Notice, TurnStarted
 from qiusuo.chat.focus import Scope, focuses
 from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.errors import InvalidQuery

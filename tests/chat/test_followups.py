@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.sessions.session import Memory
-from qiusuo.chat.turns.rewriting import query_by_model
+from qiusuo.chat.turns.sources.rewriting import query_by_model
 from tests.support.chat_world import ChatWorld
 from tests.support.scripted_model import Asked, Delay, Reply
 

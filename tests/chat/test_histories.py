@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.sessions.session import ChatSettings, Memory
 from qiusuo.chat.turns.history import recall, remember, shortened
 from tests.support.chat_world import AGENT, ChatWorld

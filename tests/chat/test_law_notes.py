@@ -12,11 +12,11 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Notice, Sources
+from qiusuo.chat.events.turn import Notice, Sources
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.testing import Fault, ProviderServer

@@ -10,11 +10,11 @@ import pytest
 
 import qiusuo
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Event, Notice, Round, RoundState, TurnRecord
-from qiusuo.chat.folding import fold
+from qiusuo.chat.events.folding import fold
+from qiusuo.chat.events.telling import told
+from qiusuo.chat.events.turn import Event, Notice, Round, RoundState, TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
-from qiusuo.chat.telling import told
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.notices import model_notice, notice, search_code, search_notice
 from qiusuo.config import Settings

@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Check
+from qiusuo.chat.events.turn import Check
 from qiusuo.chat.sessions.session import ChatSettings, Memory
 from tests.support.chat_world import AGENT, SEARCH, ChatWorld, Heard, scripted
 from tests.support.scripted_model import Asked, Call, Reply, Step

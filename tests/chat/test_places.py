@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
-from qiusuo.chat.sessions.places import NO_USER, Places
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.live.conversations import Conversations, LiveTurn
+from qiusuo.chat.live.places import NO_USER, Places
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.errors import InvalidQuery, ServerBusy, SessionNotFound, TooManyAtOnce
 from tests.support.chat_world import ChatWorld
 from tests.support.scripted_model import Gate, Reply

@@ -9,12 +9,12 @@ import pytest
 
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.depth import Depth
-from qiusuo.chat.events import Event, PageRead, PageState, Reading, Sources, TurnRecord
-from qiusuo.chat.folding import fold
+from qiusuo.chat.events.folding import fold
+from qiusuo.chat.events.turn import Event, PageRead, PageState, Reading, Sources, TurnRecord
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns.context import Ask
-from qiusuo.chat.turns.reading import read_pages
+from qiusuo.chat.turns.sources.reading import read_pages
 from qiusuo.config import Settings
 from qiusuo.engines.base import EngineOptions
 from qiusuo.engines.searxng import SearxngEngine
@@ -131,7 +131,7 @@ class TestDepth:
             assert world.server.seen == []
 
     async def test_nothing_is_read_without_a_reader(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("qiusuo.chat.turns.reading.can_read", lambda: False)
+        monkeypatch.setattr("qiusuo.chat.turns.sources.reading.can_read", lambda: False)
         async with ReadingWorld() as world:
             assert not (await world.ask(SPAN, Depth.READ)).of(Reading)
 

@@ -9,16 +9,16 @@ from typing import Any
 from openai import OpenAI
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Delta, RoundState, TurnState
+from qiusuo.chat.events.turn import Delta, RoundState, TurnState
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.searxng import Searxng
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.openai.routes import openai_extension
 from tests.support import real_model
 from tests.support.chat_world import AGENT, Heard

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Related, TurnRecord, TurnState
+from qiusuo.chat.events.turn import Related, TurnRecord, TurnState
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.related import LONGEST, RelatedFilter, Suggestions, tidy

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Check, Notice, Reading, Research, TurnState
+from qiusuo.chat.events.progress import ResearchStage
+from qiusuo.chat.events.turn import Check, Notice, Reading, Research, TurnState
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.progress import ResearchStage
 from qiusuo.chat.research.planning import by_rule, questions_in
 from qiusuo.chat.research.run import whole_sentences
 from qiusuo.chat.research.state import Found, Step

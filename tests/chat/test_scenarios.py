@@ -88,8 +88,8 @@ def test_a_network_problem_is_called_one() -> None:
 
 
 async def test_the_end_clears_the_cache() -> None:
-    from qiusuo.chat.events import TurnRecord
-    from qiusuo.chat.sessions.store import open_store
+    from qiusuo.chat.events.turn import TurnRecord
+    from qiusuo.chat.stores.opening import open_store
     from qiusuo.errors import SessionNotFound
     from qiusuo.models import SearchResponse
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import ModelTaken, Notice, TurnState
+from qiusuo.chat.events.turn import ModelTaken, Notice, TurnState
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from tests.support.chat_world import AGENT, SEARCH, ChatWorld

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import RoundState
+from qiusuo.chat.events.turn import RoundState
 from qiusuo.chat.sessions.searches import SessionCache
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.models import SearchResponse, SearchResultItem

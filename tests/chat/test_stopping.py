@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from qiusuo.chat.events import Delta, Done, Event, Notice, RoundState, Status, TurnState
-from qiusuo.chat.running import joined
-from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.events.turn import Delta, Done, Event, Notice, RoundState, Status, TurnState
+from qiusuo.chat.live.conversations import Conversations, LiveTurn
+from qiusuo.chat.live.running import joined
 from qiusuo.chat.sessions.session import ChatSettings
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.chat.turns.context import Ask
 from qiusuo.testing import Fault
 from tests.support.chat_world import AGENT, SEARCH, ChatWorld

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.chat.events import Notice, TurnState
+from qiusuo.chat.events.turn import Notice, TurnState
 from qiusuo.chat.questions import LONGEST
 from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.words import Language

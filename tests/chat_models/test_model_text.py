@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.sessions.session import ChatSettings
-from qiusuo.chat.turns.text_calls import CallFilter
+from qiusuo.chat.turns.agent.text_calls import CallFilter
 from tests.support.chat_world import AGENT, ChatWorld
 from tests.support.scripted_model import Call, Reply
 

@@ -11,7 +11,7 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Notice, Sources
+from qiusuo.chat.events.turn import Notice, Sources
 from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings

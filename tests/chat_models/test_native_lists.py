@@ -126,7 +126,7 @@ class TestZhipu:
         assert (heard.text, heard.titles) == ("晴[1]。", ["天气"])
 
     async def test_our_own_client_keeps_its_ways(self) -> None:
-        from qiusuo.chat.models.openai_chat import CompatibleChat
+        from qiusuo.chat.models.clients.openai_chat import CompatibleChat
 
         reply = completion_chunks("晴[ref_1]。", first={"web_search": [glm(1, A, "天气")]})
         with ScriptedModel(reply) as server:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Done, Notice, Round, Sources, TurnState
+from qiusuo.chat.events.turn import Done, Notice, Round, Sources, TurnState
 from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings

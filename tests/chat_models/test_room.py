@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.models.opening import RemoteModel, open_model
 from qiusuo.chat.models.room import AskedRoom
 from qiusuo.chat.models.vendors import choose

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import ModelTaken, Notice, TurnState
+from qiusuo.chat.events.turn import ModelTaken, Notice, TurnState
 from qiusuo.chat.models.book import ModelBook
 from qiusuo.chat.models.vendors import settings_of
 from qiusuo.chat.sessions.session import ChatSettings

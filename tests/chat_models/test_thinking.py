@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Check, Retraction, TurnRecord, Usage
-from qiusuo.chat.folding import fold
-from qiusuo.chat.models.openai_chat import CompatibleChat
+from qiusuo.chat.events.folding import fold
+from qiusuo.chat.events.turn import Check, Retraction, TurnRecord, Usage
+from qiusuo.chat.models.clients.openai_chat import CompatibleChat
 from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from qiusuo.chat.events import TurnState
-from qiusuo.chat.portable import from_portable, to_portable
+from qiusuo.chat.events.turn import TurnState
+from qiusuo.chat.portable.conversation import from_portable, to_portable
 from qiusuo.chat.sessions.branches import Branch, Kin
 from qiusuo.chat.sessions.feedback import Feedback, Reason, Verdict
 from qiusuo.chat.sessions.session import ChatSettings, Progress, SessionStore
 from qiusuo.chat.sessions.shares import snapshot_of
-from qiusuo.chat.sessions.store_schema import to_json
+from qiusuo.chat.stores.database.schema import to_json
 from qiusuo.errors import InvalidQuery, LimitReached, SessionNotFound
 from qiusuo.files import FileKind, FileText, Part
 from tests.support.stores import Place, place, store, turn, turns_of, url, whole_turn

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from qiusuo.chat.sessions import store_history
-from qiusuo.chat.sessions.store_history import HEAD, SchemaState, check_version
-from qiusuo.chat.sessions.store_parts import PARTS, all_metadata
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
-from qiusuo.cli.data import run_database
+from qiusuo.chat.stores.database import history
+from qiusuo.chat.stores.database.history import HEAD, SchemaState, check_version
+from qiusuo.chat.stores.database.parts import PARTS, all_metadata
+from qiusuo.chat.stores.sql import SqlSessionStore
+from qiusuo.cli.database.data import run_database
 from qiusuo.errors import ConfigurationError
 from qiusuo.usage.store import UsageStore
 from tests.support.kept_data import with_store
@@ -112,11 +112,11 @@ def test_the_steps_make_what_the_program_expects(url: str) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.runtime.migration import MigrationContext
 
-    from qiusuo.chat.sessions.migrations import upgrade
+    from qiusuo.chat.stores.database.migrations import upgrade
 
     def compare(connection: Connection) -> list[Any]:
         upgrade(connection)
-        options = {"compare_type": True, "version_table": store_history.REVISIONS_TABLE}
+        options = {"compare_type": True, "version_table": history.REVISIONS_TABLE}
         return list(compare_metadata(MigrationContext.configure(connection, opts=options), all_metadata()))  # type: ignore[arg-type]
 
     # The driver alone: the store's own way would make the tables of today first.
@@ -126,7 +126,7 @@ def test_the_steps_make_what_the_program_expects(url: str) -> None:
 def test_they_are_one_line_and_the_last_is_known() -> None:
     from alembic.script import ScriptDirectory
 
-    from qiusuo.chat.sessions import migrations
+    from qiusuo.chat.stores.database import migrations
 
     steps = ScriptDirectory(str(Path(migrations.__file__).parent))
     assert steps.get_heads() == [HEAD]
@@ -175,7 +175,7 @@ def test_one_that_is_killed_in_the_middle_has_done_nothing(old: str) -> None:
     code = (
         "import asyncio, os, signal, sys\n"
         "from alembic import op\n"
-        "from qiusuo.chat.sessions.store import open_store\n"
+        "from qiusuo.chat.stores.opening import open_store\n"
         "op.create_table = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)\n"
         "async def run():\n"
         "    await open_store(os.environ['OLD']).list('ada')\n"
@@ -207,7 +207,7 @@ def test_the_command_tells_and_does_it(
 def test_alembic_is_loaded_only_where_there_is_something_to_do(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys\n"
-        "from qiusuo.chat.sessions.store import open_store\n"
+        "from qiusuo.chat.stores.opening import open_store\n"
         "async def run():\n"
         "    store = open_store(sys.argv[1])\n"
         "    await store.list('ada')\n"

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from qiusuo.chat.events import Done, Event, Notice
-from qiusuo.chat.sessions import keeping, store_database
-from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
+from qiusuo.chat.events.turn import Done, Event, Notice
+from qiusuo.chat.live import keeping
+from qiusuo.chat.live.conversations import Conversations, LiveTurn
 from qiusuo.chat.sessions.session import ChatSettings
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.database import connections
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.errors import Unavailable
 from tests.support.chat_world import ChatWorld
 from tests.support.scripted_model import Gate, Reply
@@ -116,7 +117,7 @@ async def ended_unsaved(conversations: Conversations, *sessions: str, gate: Gate
 class TestUnsaved:
     @pytest.fixture(autouse=True)
     def _impatient(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(store_database, "BUSY_SECONDS", 0.05)
+        monkeypatch.setattr(connections, "BUSY_SECONDS", 0.05)
 
     async def test_it_is_saved_when_the_database_is_free_again(self, tmp_path: Path) -> None:
         gate = Gate()

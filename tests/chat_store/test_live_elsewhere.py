@@ -13,8 +13,8 @@ import httpx
 import pytest
 from redis import Redis
 
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.web.chat import chat_extension
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.web.chat.routes import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.scripted_model import Gate, Reply, ScriptedModel, Step
@@ -184,7 +184,7 @@ class TestStop:
     def test_one_that_is_not_heard_is_not_taken_for_done(
         self, tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("qiusuo.chat.sessions.elsewhere.STOP_SECONDS", 0.3)
+        monkeypatch.setattr("qiusuo.chat.live.elsewhere.STOP_SECONDS", 0.3)
         gate = Gate()
         url = f"sqlite:///{tmp_path / 'chat.db'}"
         with running(Reply.text("开头", gate, "结尾"), url=url, redis=redis) as (_, second, session, turn, here):
@@ -257,8 +257,8 @@ def test_strangers_hear_and_stop_nothing(tmp_path: Path, redis: RedisProcess) ->
 def test_what_lies_in_redis_is_bounded_and_goes_away(
     tmp_path: Path, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qiusuo.chat.sessions.live_stream.MAX_BYTES", 4000)
-    monkeypatch.setattr("qiusuo.chat.sessions.live_stream.ENTRY_BYTES", 500)
+    monkeypatch.setattr("qiusuo.chat.live.stream.MAX_BYTES", 4000)
+    monkeypatch.setattr("qiusuo.chat.live.stream.ENTRY_BYTES", 500)
     gate, end = Gate(), Gate()
     url = f"sqlite:///{tmp_path / 'chat.db'}"
     pieces = [f"{number:04} " * 20 for number in range(100)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.errors import LimitReached, SessionNotFound
 from qiusuo.files import FileKind, FileText, Part
 from qiusuo.words import Fact

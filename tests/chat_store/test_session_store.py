@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import TurnState
-from qiusuo.chat.sessions.keeping import Draft
+from qiusuo.chat.events.turn import TurnState
+from qiusuo.chat.live.keeping import Draft
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, SessionStore
-from qiusuo.chat.sessions.store_schema import storable
+from qiusuo.chat.stores.database.schema import storable
 from qiusuo.errors import InvalidQuery, SessionBusy, SessionNotFound
 from qiusuo.models import SearchResponse
 from tests.support.stores import START, Place, kept, place, result, rows, store, turn, turns_of, url, whole_turn

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qiusuo.chat.events import SERVER_RESTART, RoundState, TurnState
+from qiusuo.chat.events.turn import SERVER_RESTART, RoundState, TurnState
 from qiusuo.chat.sessions.session import Memory, SessionStore
 from qiusuo.errors import SessionBusy
 from tests.support.stores import START, Place, kept, place, result, store, turn, turns_of, url, whole_turn

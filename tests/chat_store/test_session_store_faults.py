@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from qiusuo.chat.events import TurnRecord
-from qiusuo.chat.sessions import store_database
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.sessions.session import new_id
-from qiusuo.chat.sessions.store import Address, open_store
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.database import connections
+from qiusuo.chat.stores.opening import Address, open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError, SearchError, Unavailable
 from qiusuo.words import Language
@@ -114,7 +114,7 @@ class TestAddresses:
         assert HUSH not in str(caught.value)
 
     def test_the_module_itself_loads_nothing(self) -> None:
-        code = "import sys, qiusuo.chat.sessions.store, qiusuo.doctor\nassert 'sqlalchemy' not in sys.modules"
+        code = "import sys, qiusuo.chat.stores.opening, qiusuo.doctor\nassert 'sqlalchemy' not in sys.modules"
         subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # noqa: S603 - ours
 
 
@@ -186,7 +186,7 @@ class TestFile:
         await store.aclose()
 
     async def test_locked_by_another_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(store_database, "BUSY_SECONDS", 0.05)
+        monkeypatch.setattr(connections, "BUSY_SECONDS", 0.05)
         url = f"sqlite:///{tmp_path / 'chat.db'}"
         store = open_store(url)
         await store.create("ada")
@@ -236,7 +236,7 @@ class TestPostgres:
             await failure_of(open_store(f"postgresql://ada:{HUSH}@127.0.0.1:{port}/chat"), Unavailable)
 
     async def test_silence(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(store_database, "CONNECT_SECONDS", 0.2)
+        monkeypatch.setattr(connections, "CONNECT_SECONDS", 0.2)
         done = asyncio.Event()
 
         async def silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

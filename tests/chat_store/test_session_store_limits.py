@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.errors import InvalidQuery, LimitReached, SessionNotFound
 from qiusuo.models import SearchResultItem

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.sessions.session import ChatSettings, Memory, SessionInfo, SessionStore
 from qiusuo.chat.sessions.shares import MOST_SHARES, snapshot_of
 from qiusuo.errors import LimitReached, SessionNotFound

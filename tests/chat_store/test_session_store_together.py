@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.chat.events import SERVER_RESTART, TurnState
-from qiusuo.chat.sessions import presence
+from qiusuo.chat.events.turn import SERVER_RESTART, TurnState
+from qiusuo.chat.live import presence
 from qiusuo.chat.sessions.session import Memory
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_schema import metadata
+from qiusuo.chat.stores.database.schema import metadata
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.errors import ConfigurationError, SessionBusy, Unavailable
 from tests.support.stores import Place, place, rows, store, turn, turns_of, url, whole_turn
 
@@ -110,9 +110,9 @@ class TestTogether:
 
 WORKER = """
 import asyncio, json, sys
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.sessions.session import new_id
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.errors import SearchError
 
 async def main():
@@ -279,7 +279,7 @@ class TestProcesses:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             # Its file is seen over a network share, whose locks do not reach from one machine to the other.
-            monkeypatch.setattr("qiusuo.chat.sessions.presence._boot", lambda: "another machine")
+            monkeypatch.setattr("qiusuo.chat.stores.presence._boot", lambda: "another machine")
             fresh = place.server()
             await fresh.start()
             assert (await fresh.get("ada", session)).running is not None
@@ -291,7 +291,7 @@ class TestProcesses:
     ) -> None:
         session = (await place.server().create("ada")).id
         with claimed_by_a_process(place, session):
-            monkeypatch.setattr("qiusuo.chat.sessions.presence._try_lock", lambda _: True)  # as some network shares do
+            monkeypatch.setattr("qiusuo.chat.stores.presence._try_lock", lambda _: True)  # as some network shares do
             fresh = place.server()
             await fresh.start()
             assert (await fresh.get("ada", session)).running is not None

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.exits import Exit
 from qiusuo.commands import install_command
 from qiusuo.testing import Fault

@@ -8,7 +8,8 @@ import time
 import pytest
 from rich.console import Console
 
-from qiusuo.chat.events import (
+from qiusuo.chat.events.page_reads import PageRead, PageState
+from qiusuo.chat.events.turn import (
     Check,
     Delta,
     Done,
@@ -22,7 +23,6 @@ from qiusuo.chat.events import (
     TurnStarted,
     TurnState,
 )
-from qiusuo.chat.page_reads import PageRead, PageState
 from qiusuo.cli.chat.commands import is_command
 from qiusuo.cli.chat.lines import reading_line, round_line, safe, support_of, without_citation_links
 from qiusuo.cli.chat.view import ChatView, finished_length, render

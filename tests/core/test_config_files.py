@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.config import Settings
-from qiusuo.config_files import MAX_FILE_BYTES, config_folder, find_config_file
+from qiusuo.config.files import MAX_FILE_BYTES, config_folder, find_config_file
 from qiusuo.errors import ConfigurationError
 from tests.support.settings_files import KINDS, WRITERS, write
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.chat.sessions.store import Address, open_store
-from qiusuo.chat.sessions.store_history import HEAD
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
-from qiusuo.cli.data import run_backup, run_restore
+from qiusuo.chat.stores.database.history import HEAD
+from qiusuo.chat.stores.opening import Address, open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
+from qiusuo.cli.database.data import run_backup, run_restore
 from qiusuo.data.postgres import login_of
 from tests.support.kept_data import fill, with_store
 from tests.support.postgres_process import PROGRAMS, PostgresProcess, with_postgres
@@ -178,7 +178,7 @@ class TestKilled:
     def run(self, file: Path, step: str, command: str) -> None:
         code = (
             "import os, pathlib, signal, qiusuo.data.backup as backup, qiusuo.data.restore as restore\n"
-            "from qiusuo.chat.sessions.store import Address\n"
+            "from qiusuo.chat.stores.opening import Address\n"
             "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
             "def tell(*_): pass\n"
             f"file = pathlib.Path({str(file)!r})\n"

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select
 
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_parts import all_tables
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
-from qiusuo.cli.data import run_copy
+from qiusuo.chat.stores.database.parts import all_tables
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
+from qiusuo.cli.database.data import run_copy
 from qiusuo.data import copying
 from qiusuo.errors import ConfigurationError
 from tests.support.kept_data import fill, with_store
@@ -97,7 +97,7 @@ def test_one_that_is_killed_leaves_a_target_that_nobody_uses(both: tuple[str, st
     before = with_store(source, everything)
     code = (
         "import os, signal, sys\n"
-        "from qiusuo.cli.data import run_copy\n"
+        "from qiusuo.cli.database.data import run_copy\n"
         "from qiusuo.data import copying\n"
         "copying.BATCH, whole, left = 3, copying._insert, [5]\n"
         "def insert(*given):\n"

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, insert, select
 
-from qiusuo.chat.portable import from_portable
+from qiusuo.chat.portable.conversation import from_portable
 from qiusuo.chat.sessions.session import Progress
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_parts import all_tables, owned_by
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
-from qiusuo.cli.owners import run_export, run_forget, run_retention
+from qiusuo.chat.stores.database.parts import all_tables, owned_by
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
+from qiusuo.cli.database.owners import run_export, run_forget, run_retention
 from qiusuo.people.schema import members, used
 from qiusuo.people.sign_ins import people as sign_in_people
 from qiusuo.people.sign_ins import sign_ins

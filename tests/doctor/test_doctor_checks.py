@@ -15,7 +15,7 @@ from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine, startup_notices
 from qiusuo.doctor import run as doctor_run
 from qiusuo.doctor.context import Examination
-from qiusuo.doctor.searxng import _old
+from qiusuo.doctor.searxng.check import _old
 from qiusuo.doctor.system import clock_findings
 from qiusuo.doctor.wire import Reach, ask, reach
 from qiusuo.errors import EngineNotConfigured
@@ -69,11 +69,11 @@ class TestAddress:
         # Both ports are this test's own: a SearXNG of the machine's user must not take part.
         other = int(server.url.rpartition(":")[2])
         monkeypatch.setattr("qiusuo.engines.searxng.SearxngEngine.base_url", f"http://127.0.0.1:{free_port()}")
-        monkeypatch.setattr("qiusuo.doctor.absent.USUAL_PORTS", (free_port(),))
+        monkeypatch.setattr("qiusuo.doctor.searxng.absent.USUAL_PORTS", (free_port(),))
         found = [one for one in await examine(Settings.load(), quick=True) if one.code.startswith("searxng.")]
         assert [(one.code, one.level.label) for one in found] == [("searxng.none", "note")]
         assert found[0].commands[0].startswith("qiusuo searxng init --port ")
-        monkeypatch.setattr("qiusuo.doctor.absent.USUAL_PORTS", (other,))
+        monkeypatch.setattr("qiusuo.doctor.searxng.absent.USUAL_PORTS", (other,))
         found = [one for one in await examine(Settings.load(), quick=True) if one.code.startswith("searxng.")]
         assert [(one.code, one.level.label) for one in found] == [("searxng.wrong_port", "note")]
 
@@ -438,7 +438,7 @@ async def test_a_check_that_blocks_does_not_make_others_late(
 
     monkeypatch.setitem(doctor_run.CHECKS, "busy", busy)
     monkeypatch.setattr("qiusuo.doctor.wire.CONNECT_TIMEOUT", 0.2)
-    monkeypatch.setattr("qiusuo.doctor.searxng.LOOK_TIMEOUT", 0.2)
+    monkeypatch.setattr("qiusuo.doctor.searxng.check.LOOK_TIMEOUT", 0.2)
     assert is_green(await diagnose(monkeypatch, server.url, quick=True))
 
 

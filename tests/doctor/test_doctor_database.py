@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.doctor import Finding, Level, examine

@@ -17,7 +17,7 @@ import yaml
 
 from qiusuo.config import Settings
 from qiusuo.doctor import startup_notices
-from qiusuo.doctor.fixes import repair
+from qiusuo.doctor.searxng.fixes import repair
 from qiusuo.kit.files import template
 from qiusuo.service import SearchService
 from tests.support.doctor_support import causes, diagnose, is_green

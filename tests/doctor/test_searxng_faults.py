@@ -59,7 +59,7 @@ class TestOneName:
         ],
     )
     async def test_of_what_else_answers(self, monkeypatch: pytest.MonkeyPatch, answer: Answer, code: str) -> None:
-        monkeypatch.setattr("qiusuo.doctor.absent.USUAL_PORTS", (free_port(),))
+        monkeypatch.setattr("qiusuo.doctor.searxng.absent.USUAL_PORTS", (free_port(),))
         with ProviderServer(Canned(answer)) as other:
             await assert_one_name(monkeypatch, other.url, code)
 
@@ -84,7 +84,7 @@ class TestOneName:
             await assert_one_name(monkeypatch, server.url, code, quick=False)
 
     async def test_of_nobody_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("qiusuo.doctor.absent.USUAL_PORTS", (free_port(),))
+        monkeypatch.setattr("qiusuo.doctor.searxng.absent.USUAL_PORTS", (free_port(),))
         await assert_one_name(monkeypatch, f"http://127.0.0.1:{free_port()}", "searxng.refused")
 
     async def test_of_an_unknown_host(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,10 @@ from openai import AsyncOpenAI, OpenAI
 from openai.types.chat import ChatCompletionChunk
 
 from qiusuo import SearchService
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.testing import Fault
 from qiusuo.web.app import create_app
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.openai.routes import openai_extension
 from tests.support.openai_world import ENGLISH, QUESTION, Served, content_of, serving, user
 from tests.support.scripted_model import Ending, Gate, Reply
@@ -141,7 +141,7 @@ class TestFailures:
         ("limit", "status", "code"), [("MAX_LIVE", 503, "busy"), ("MAX_OF_ONE", 429, "too_many_at_once")]
     )
     def test_as_many_as_it_can(self, limit: str, status: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(f"qiusuo.chat.sessions.conversations.{limit}", 1)
+        monkeypatch.setattr(f"qiusuo.chat.live.conversations.{limit}", 1)
         gate = Gate()
         reply = Reply.text("first", gate, "end")
         with (
@@ -161,7 +161,7 @@ class TestFailures:
         assert answer.json()["error"]["code"] == code
 
     def test_without_tokens_one_program_may_have_all_places(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("qiusuo.chat.sessions.conversations.MAX_OF_ONE", 0)
+        monkeypatch.setattr("qiusuo.chat.live.conversations.MAX_OF_ONE", 0)
         with serving(Reply.text("hi")) as served:
             assert served.post(search=False).status_code == 200
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from openai import OpenAI
 
-from qiusuo.chat.events import Delta, Event, Retraction
+from qiusuo.chat.events.turn import Delta, Event, Retraction
 from qiusuo.web.openai.earlier import THOUGHT_END
 from qiusuo.web.openai.routes import News
 from tests.support.openai_world import ENGLISH, assert_marks, content_of, heard_again, serving, user

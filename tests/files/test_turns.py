@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Check, Sources, Usage
+from qiusuo.chat.events.turn import Check, Sources, Usage
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings, Mode
 from qiusuo.config import Settings

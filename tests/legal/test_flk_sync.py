@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.errors import RateLimited, SearchError
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.building.packs.catalogue import PACKS
 from qiusuo.legal.building.packs.flk_sync import EVERYTHING, FlkSync, Synchronised, Wanted

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.recognising.crimes import CRIMES, crime_articles, crimes, names_crime
 from tests.support.legal_samples import TODAY, Statute, build, opened, said, write_statutes
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from qiusuo.cli.app import app
 from qiusuo.legal.answers.comparing import compare
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.routes import DiffAnswer
 from qiusuo.web.schemas import ErrorAnswer
 from tests.support.legal_samples import POT_LAW, TEA_LAW_2010, TEA_LAW_2025, Statute, build, opened, write_statutes

@@ -15,7 +15,7 @@ from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.legal.tools import LegalSearch

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from qiusuo.errors import ConfigurationError, InvalidQuery
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building import imports
 from qiusuo.legal.building.imports import Importer, ImportStep, rebuild
 from qiusuo.legal.index.folder import STORE, IndexFolder

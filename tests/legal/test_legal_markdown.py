@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.imports import ImportReport
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.judgments.cases import CaseFilters, CaseSearch

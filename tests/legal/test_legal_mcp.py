@@ -7,7 +7,7 @@ from mcp import Client
 
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.tools import LEGAL_TOOLS
-from qiusuo.web.mcp import mcp_extension
+from qiusuo.web.mcp.routes import mcp_extension
 from tests.support.web_server import WebServer
 
 pytest_plugins = ["tests.support.legal_fixtures"]

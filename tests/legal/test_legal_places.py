@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.index.places import NATIONAL, place_of, places_in
 from qiusuo.legal.models import Law, LawKind
 from tests.support.legal_samples import Statute, build, opened, write_statutes

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.recognising.recognise import looks_legal
 from qiusuo.legal.recognising.script import from_english, simplified

@@ -11,11 +11,11 @@ import pytest
 
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Sources
+from qiusuo.chat.events.turn import Sources
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.building.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.index.folder import IndexFolder

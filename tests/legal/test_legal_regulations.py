@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.errors import InvalidQuery
-from qiusuo.legal.answers.regulations import Answer, RegulationSearch
+from qiusuo.legal.answers.finding.regulations import Answer, RegulationSearch
 from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.index.handle import IndexHandle, law_prior
 from qiusuo.legal.models import LawKind

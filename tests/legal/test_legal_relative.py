@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.reading.relative import relative_references
 from qiusuo.legal.tools import regulations_text

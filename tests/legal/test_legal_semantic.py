@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.index import encoding, semantic
 from qiusuo.legal.index.folder import IndexFolder

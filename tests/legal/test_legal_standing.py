@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.index.handle import IndexHandle, LegalIndex
 from qiusuo.legal.models import ArticleDraft, ArticleNumber, LawDocument

@@ -12,7 +12,7 @@ from qiusuo.engines.base import EngineOptions
 from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.errors import ConfigurationError, EngineNotConfigured, InvalidQuery, SearchError
 from qiusuo.http import HttpClient
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.engines.laws import LawsEngine
 from qiusuo.legal.index.handle import IndexHandle
 from qiusuo.legal.judgments.cases import CaseFilters

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.index.ranking import MAX_QUERY_TOKENS, Fields, RankedDocument, TantivyBackend, build_tantivy
 from qiusuo.legal.index.wording import (

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from qiusuo.testing import Fault
-from qiusuo.web.usage import usage_extension
+from qiusuo.web.watching.usage import usage_extension
 from tests.page.test_access import violations, with_axe
 from tests.support.page_world import DESKTOP, PHONE, PageWorld, Screen, with_own_browser
 from tests.support.usage_data import fill

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, expect
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.page_world import PAGES, PageWorld, screen, show, with_own_browser
 from tests.support.scripted_model import Reply, Step

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.cli.people import run_audit
+from qiusuo.cli.database.people import run_audit
 from tests.support.people_world import EVE, PLANTED, PeopleServer, people_server
 
 

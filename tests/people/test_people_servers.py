@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from qiusuo.cli import people as commands
+from qiusuo.cli.database import people as commands
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.scripted_model import Reply, ScriptedModel

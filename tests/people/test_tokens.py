@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from qiusuo.cli import people as commands
+from qiusuo.cli.database import people as commands
 from qiusuo.cli.exits import Exit
 from tests.support.people_world import AMY, EVE, PeopleServer, people_server
 
@@ -281,7 +281,7 @@ class TestCommands:
         assert commands.run_list(as_json=False) == Exit.ALL_FAILED
 
     def test_beyond_this_machine_a_token_must_be_there(self, file: Path) -> None:
-        from qiusuo.cli.serve import listen
+        from qiusuo.cli.serving.command import listen
         from qiusuo.config import Settings
         from qiusuo.errors import ConfigurationError
 

@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import qiusuo
+from qiusuo import config
 
 ROOT = Path(qiusuo.__file__).parent
 
@@ -32,22 +34,16 @@ FOUNDATION: dict[str, str] = {
     "numerals": "",
     "bridge": "",
     "validation": "words",
-    "server_settings": "words validation",
-    "sign_in_settings": "words validation server_settings",
-    "model_settings": "words validation",
-    "config_files": "words errors",
-    "config_editing": "words errors config_files",
-    "config_writing": "words errors config_files config_editing",
-    "config": "words models errors validation config_files model_settings sign_in_settings",
+    "config": "words models errors validation",
     "storage": "words errors loops commands",
     "commands": "",
-    "kit": "words folders commands server_settings",
+    "kit": "words folders commands config",
     "http": "words models errors text loops",
     "citations": "words models errors text urls numerals tables",
     "passages": "words citations text tables",
     "pages": "words models errors text urls http commands tracing",
     "files": "words details errors pages commands",
-    "browser": "words models errors text loops bridge config_files http commands",
+    "browser": "words models errors text loops bridge config http commands",
     "plugins": "models details words",
     "engines": "words models details errors text urls http browser kit plugins",
     "pipeline": "words models errors logs text loops tracing urls config storage engines plugins",
@@ -68,6 +64,17 @@ WAYS_IN = {
     "usage": {"cli", "web", "data"},
     "data": {"cli", "web"},
     "testing": set[str](),
+}
+
+# The rooms of conversations, each above those before it.
+CHAT_ROOMS = ("sessions", "stores", "live")
+
+MOST_MODULES = 14
+"""Of one folder, beside its ``__init__``: more than that nobody takes in at a glance."""
+LARGER = {
+    ".": "what all parts know stands at the root, and the names that programs import",
+    "engines": "one vendor, one file",
+    "testing/providers": "one provider, one file, as with the engines",
 }
 
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -128,6 +135,11 @@ class TestLayers:
     def test_the_foundation_imports_only_what_is_below(self, part: str) -> None:
         assert graph().get(part, set()) <= set(FOUNDATION[part].split())
 
+    @pytest.mark.parametrize(("part", "module"), [("browser", "files"), ("kit", "server")])
+    def test_some_need_one_module_of_the_settings(self, part: str, module: str) -> None:
+        used = {name for path in MODULES if part_of(path) == part for name in imports_of(path)}
+        assert {name for name in used if name.startswith("qiusuo.config")} == {f"qiusuo.config.{module}"}
+
     def test_there_is_no_circle(self) -> None:
         parts = graph()
         while parts:
@@ -159,6 +171,17 @@ class TestLayers:
         for package in ("httpx", "requests", "urllib3"):
             assert outsiders(package) == set()
 
+    def test_the_rooms_of_conversations_know_only_those_below(self) -> None:
+        for place, room in enumerate(CHAT_ROOMS):
+            above = tuple(f"qiusuo.chat.{name}." for name in CHAT_ROOMS[place + 1 :])
+            used = {name for path in (ROOT / "chat" / room).rglob("*.py") for name in imports_of(path)}
+            assert {name for name in used if f"{name}.".startswith(above)} == set(), room
+
+    def test_no_folder_holds_more_modules_than_one_takes_in(self) -> None:
+        counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in MODULES if path.name != "__init__.py")
+        full = {folder: count for folder, count in counts.items() if count > MOST_MODULES}
+        assert set(full) == set(LARGER), f"make rooms, or say in this test why not: {full}"
+
     def test_no_file_is_longer_than_400_lines(self) -> None:
         lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in MODULES}
         assert {name: lines for name, lines in lengths.items() if lines > 400} == {}
@@ -181,6 +204,7 @@ class TestImportCost:
     def test_the_package_itself_loads_nothing(self) -> None:
         assert loaded_after("import qiusuo") == set()
         assert loaded_after("import qiusuo; qiusuo.SearchResponse; qiusuo.AllEnginesFailed") == set()
+        assert loaded_after("import qiusuo.config.files") == set()
 
     def test_the_service_loads_no_extra(self) -> None:
         extras = {
@@ -262,6 +286,13 @@ class TestPublicNames:
         }
         assert for_types == qiusuo._HOME
         assert {*qiusuo._HOME, "__version__"} == set(qiusuo.__all__)
+
+    def test_those_of_the_settings_are_there(self) -> None:
+        assert sorted(config.__all__) == sorted(config._HOME)
+        for name in config.__all__:
+            assert getattr(config, name) is not None
+        with pytest.raises(AttributeError, match="no attribute 'Setting'"):
+            _ = config.Setting
 
     def test_the_version_is_that_of_the_distribution(self) -> None:
         from importlib.metadata import version

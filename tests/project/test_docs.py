@@ -19,11 +19,11 @@ from qiusuo import Outcome, errors
 from qiusuo.cli.app import app
 from qiusuo.cli.exits import Exit
 from qiusuo.config import EngineSettings, Settings, variable_name
+from qiusuo.config.server import SHORTEST_TOKEN
 from qiusuo.engines import discover_engines
 from qiusuo.http import MAX_BODY_BYTES
 from qiusuo.pipeline.cooldown import RULES
 from qiusuo.pipeline.request import SearchOptions
-from qiusuo.server_settings import SHORTEST_TOKEN
 from tests.support.documents import CONTRIBUTING, FENCE, PAGES, PAIRS, ROOT, WITH_EXAMPLES, blocks, file_name, text_of
 
 VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_{1,2}[A-Z0-9]+)+\b")

@@ -21,14 +21,14 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.app import app
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.kit.docker import docker_may_run
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.words import Language
 from qiusuo.words.catalogue import Part, template
 from tests.support.chat_world import scripted

@@ -12,7 +12,7 @@ import httpx
 from langchain_openai import ChatOpenAI
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import Delta, Done, Event, Notice, Round, Sources
+from qiusuo.chat.events.turn import Delta, Done, Event, Notice, Round, Sources
 from qiusuo.chat.models.opening import model_from
 from qiusuo.chat.models.port import Model, ModelInfo
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from qiusuo.chat.sessions.feedback import Feedback, Reason, Verdict
 from qiusuo.chat.sessions.shares import snapshot_of
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.files import FileKind, FileText, Part
 from qiusuo.usage.histogram import PARTS
 from qiusuo.usage.recorder import Batch, Key, QueryCount, QueryKey

@@ -14,9 +14,9 @@ from langchain_core.messages import messages_from_dict
 from openai.types.chat import ChatCompletionChunk
 
 from qiusuo.chat.models.port import Model
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.backend import Extend
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.openai.request import read_conversation
 from qiusuo.web.openai.routes import openai_extension
 from tests.support.chat_world import scripted

@@ -18,11 +18,11 @@ from playwright.sync_api import Error as PlaywrightError
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.sessions.limits import StoreLimits
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.testing import ProviderServer
 from qiusuo.web.backend import Extend
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.chromium import browser_settings, with_chromium
 from tests.support.scripted_model import Reply, ScriptedModel, Step

@@ -9,12 +9,12 @@ from typing import Any
 
 import httpx
 
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.web.chat import chat_extension
-from qiusuo.web.mcp import mcp_extension
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.mcp.routes import mcp_extension
 from qiusuo.web.openai.routes import openai_extension
 from qiusuo.web.people import people_extension
-from qiusuo.web.usage import usage_extension
+from qiusuo.web.watching.usage import usage_extension
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Reply, ScriptedModel, Step
 from tests.support.web_server import WebServer

@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, BrowserContext, Locator, Response, expect
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.service import SearchService
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.people import people_extension
 from tests.support.page_world import DESKTOP, PHONE, PageWorld, Screen
 from tests.support.scripted_model import Step

@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.backend import Extend
-from qiusuo.web.chat import chat_extension
-from qiusuo.web.mcp import mcp_extension
+from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.mcp.routes import mcp_extension
 from qiusuo.web.openai.routes import openai_extension
 from qiusuo.web.signin.routes import signin_extension
 from tests.support.openid_issuer import IssuerDouble

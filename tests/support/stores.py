@@ -11,11 +11,11 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy import text as sql
 
-from qiusuo.chat.events import TurnRecord, TurnState
+from qiusuo.chat.events.turn import TurnRecord, TurnState
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.session import Progress, SessionStore, new_id
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.models import SearchResultItem
 from tests.support.postgres_process import PostgresProcess, with_postgres
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from qiusuo.chat.observe import Answered
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.events.observe import Answered
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem
 from qiusuo.pipeline.observe import Asked
 from qiusuo.usage.recorder import HOUR, UsageRecorder

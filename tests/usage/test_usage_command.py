@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.cli.usage import run_usage, sparkline
+from qiusuo.cli.database.usage import run_usage, sparkline
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.usage_data import fill

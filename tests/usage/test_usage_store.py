@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy import text as sql
 
-from qiusuo.chat.observe import Answered
+from qiusuo.chat.events.observe import Answered
 from qiusuo.models import Attempt, Outcome, SearchResponse, SearchResultItem
 from qiusuo.pipeline.observe import Asked
 from qiusuo.usage.recorder import FAILING, HOUR, MAX_NAMES, OTHERS, SLOW, UsageRecorder

@@ -18,15 +18,15 @@ import trustme
 from mcp import Client
 from starlette.routing import Route
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
+from qiusuo.config.server import OWN_PATHS
 from qiusuo.errors import ConfigurationError
-from qiusuo.server_settings import OWN_PATHS
 from qiusuo.service import SearchService
 from qiusuo.web.app import create_app
 from qiusuo.web.backend import Extend
-from qiusuo.web.chat import chat_extension
-from qiusuo.web.mcp import mcp_extension
+from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.mcp.routes import mcp_extension
 from qiusuo.web.openai.routes import openai_extension
 from tests.support import reverse_proxies
 from tests.support.chat_world import scripted

@@ -12,13 +12,13 @@ import httpx
 import pytest
 
 from qiusuo import SearchService
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.engines.base import Joins, SearchEngine
 from qiusuo.engines.searxng import SearxngEngine
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.testing import Fault
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Call, Gate, Reply, ScriptedModel, Step
 from tests.support.web_server import WebServer
@@ -165,7 +165,7 @@ class TestTurn:
         ("limit", "status", "error"), [("MAX_LIVE", 503, "ServerBusy"), ("MAX_OF_ONE", 429, "TooManyAtOnce")]
     )
     def test_as_many_as_it_can(self, limit: str, status: int, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(f"qiusuo.chat.sessions.conversations.{limit}", 0)
+        monkeypatch.setattr(f"qiusuo.chat.live.conversations.{limit}", 0)
         with page(tokens="ann:tok-0123456789abcdef") as it:
             it.client.headers["Authorization"] = "Bearer tok-0123456789abcdef"
             refused = it.client.post(f"/api/chat/sessions/{it.new()}/turns", json={"text": "问题"})

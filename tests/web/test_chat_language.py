@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from qiusuo import SearchService
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.testing import Fault
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
 from tests.support.web_server import WebServer

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from qiusuo.chat.portable_shape import FORMAT
+from qiusuo.chat.portable.shape import FORMAT
 from qiusuo.web.entrance.guard import MAX_IMPORT_BYTES
 from tests.support.scripted_model import Reply
 from tests.web.test_chat_api import Page, page

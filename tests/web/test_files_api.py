@@ -13,8 +13,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.web.chat import chat_extension
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.web.chat.routes import chat_extension
 from tests.support import made_files
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Reply, ScriptedModel, Step

@@ -18,8 +18,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from qiusuo.testing import Fault
-from qiusuo.web.mcp import mcp_extension
-from qiusuo.web.mcp_sessions import SessionLimits
+from qiusuo.web.mcp.routes import mcp_extension
+from qiusuo.web.mcp.sessions import SessionLimits
 from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.web_server import WebServer, page_site
 

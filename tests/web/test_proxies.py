@@ -13,7 +13,7 @@ import pytest
 import qiusuo.web.entrance.door as door_module
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.entrance.door import MOST
 from qiusuo.web.entrance.proxies import TrustedProxies
 from tests.support.web_server import WebServer

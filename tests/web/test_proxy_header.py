@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
-from qiusuo.cli.serve import listen
+from qiusuo.chat.stores.opening import open_store
+from qiusuo.cli.serving.command import listen
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
-from qiusuo.web.chat import chat_extension
-from qiusuo.web.mcp import mcp_extension
+from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.mcp.routes import mcp_extension
 from tests.support import reverse_proxies
 from tests.support.reverse_proxies import with_nginx
 from tests.support.settings_world import settings_server

@@ -14,16 +14,16 @@ from typing import Any, Self
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.engines.base import EngineOptions, SearchEngine
 from qiusuo.http import HttpClient
 from qiusuo.models import Attempt, Outcome, Query, SearchResultItem
 from qiusuo.service import SearchService
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
-from qiusuo.web.chat import chat_extension
-from qiusuo.web.outcomes import FAILED_FOR, LastAttempts
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.schemas import HealthAnswer, ReadyAnswer
+from qiusuo.web.watching.outcomes import FAILED_FOR, LastAttempts
 from qiusuo.words import Fact
 from tests.support.chat_world import scripted
 from tests.support.postgres_process import PostgresProcess, with_postgres
@@ -268,7 +268,7 @@ def test_without_conversations_there_is_no_database_to_wait_for() -> None:
 
 
 def test_no_engine_worked_and_then_it_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("qiusuo.web.outcomes.PROBE_EVERY", 0.0)
+    monkeypatch.setattr("qiusuo.web.watching.outcomes.PROBE_EVERY", 0.0)
     monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "searxng")
     with ProviderServer(Searxng()) as provider:
         monkeypatch.setenv("SEARXNG_URL", provider.url)

@@ -20,7 +20,7 @@ import pytest
 
 from qiusuo import web
 from qiusuo.cli.exits import Exit
-from qiusuo.cli.serve import listen, run_serve
+from qiusuo.cli.serving.command import listen, run_serve
 from qiusuo.commands import install_command
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError

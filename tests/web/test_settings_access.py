@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from qiusuo.config import Settings
+from qiusuo.config.server import TokenEntry
 from qiusuo.errors import ConfigurationError
 from qiusuo.kit.files import default_folder
-from qiusuo.server_settings import TokenEntry
 from qiusuo.testing import ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
 from tests.support.settings_world import SettingsServer, config_path, settings_server

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.testing import Answer, Fault, ProviderServer, Seen
 from qiusuo.testing.providers.brave import Brave
 from qiusuo.testing.providers.tavily import Tavily
-from qiusuo.web.chat import chat_extension
+from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.settings import live
 from qiusuo.web.settings.names import NEEDS_RESTART, plain_fields
 from tests.support.scripted_model import Gate, Reply, ScriptedModel

@@ -18,9 +18,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiusuo.config_editing import UNSET, changed, edited
-from qiusuo.config_files import parsed
-from qiusuo.config_writing import ConfigFile
+from qiusuo.config.editing import UNSET, changed, edited
+from qiusuo.config.files import parsed
+from qiusuo.config.writing import ConfigFile
 from qiusuo.errors import ConfigurationError
 from qiusuo.web.settings.names import Wrong, read_name
 from qiusuo.web.settings.versions import changed_since, version_of
@@ -260,7 +260,7 @@ class TestFile:
 KILLING = """
 import json, os, signal, sys, time
 from pathlib import Path
-from qiusuo.config_writing import ConfigFile
+from qiusuo.config.writing import ConfigFile
 
 path = Path(sys.argv[1])
 

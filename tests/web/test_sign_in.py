@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.people.openid.claims import Identity
 from qiusuo.people.sign_ins import MOST_OF_ONE, NOTED_SECONDS, SignIns

@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.hazmat.primitives.serialization import load_pem_private_key as load_key
 
 from qiusuo.cli.exits import Exit
-from qiusuo.cli.listening import tls_context
-from qiusuo.cli.serve import listen, run_serve
+from qiusuo.cli.serving.command import listen, run_serve
+from qiusuo.cli.serving.listening import tls_context
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
 

@@ -16,7 +16,7 @@ import qiusuo.web.entrance.door as door_module
 from qiusuo.web.entrance.auth import Tokens
 from qiusuo.web.entrance.door import AT_ONCE, LATE_SECONDS, MOST, Door
 from qiusuo.web.errors import Refusal
-from qiusuo.web.metrics import Metrics
+from qiusuo.web.watching.metrics import Metrics
 from tests.support.web_server import WebServer
 
 TOKENS = "alice:tok-alice-0123456789,tok-bare-0123456789"

@@ -10,7 +10,7 @@ from typing import Final
 
 from qiusuo.browser.locate import Lookup, find_chrome
 from qiusuo.commands import install_command
-from qiusuo.config_files import config_folder
+from qiusuo.config.files import config_folder
 from qiusuo.errors import EngineNotConfigured
 from qiusuo.words import Fact
 

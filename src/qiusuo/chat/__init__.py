@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qiusuo.chat.models.port import ModelInfo
     from qiusuo.chat.search_session import SearchSession
     from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
-    from qiusuo.chat.sessions.store import open_store
+    from qiusuo.chat.stores.opening import open_store
     from qiusuo.chat.turns.context import Ask
 
 # Loaded when first used: the names of a setting must not cost LangChain.
@@ -35,7 +35,7 @@ _HOME = {
     "Turn": "chat",
     "model_from": "models.opening",
     "open_model": "models.opening",
-    "open_store": "sessions.store",
+    "open_store": "stores.opening",
 }
 
 __all__ = [

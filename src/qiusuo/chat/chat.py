@@ -13,26 +13,26 @@ from typing import Final
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall
 
 from qiusuo import plugins
-from qiusuo.chat.events import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
+from qiusuo.chat.events.observe import Answered, AnswerObserver
+from qiusuo.chat.events.turn import RESEARCH, Done, Event, TurnRecord, TurnStarted, TurnState
 from qiusuo.chat.followups import resolve
 from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material
 from qiusuo.chat.models.native import native_search_for
 from qiusuo.chat.models.port import Model, NativeSearch
 from qiusuo.chat.models.vendors import EXTRACTIVE, point_to_table
-from qiusuo.chat.observe import Answered, AnswerObserver
 from qiusuo.chat.questions import is_task, question_in
 from qiusuo.chat.research.turn import research_turn
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.chat_turn import chat_turn
 from qiusuo.chat.turns.context import Ask, Context
-from qiusuo.chat.turns.files import ENGINE as FILES
 from qiusuo.chat.turns.history import remember, without_links
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.native_turn import native_turn
 from qiusuo.chat.turns.notices import model_notice, notice
-from qiusuo.chat.turns.private import without_file_words
+from qiusuo.chat.turns.sources.files import ENGINE as FILES
+from qiusuo.chat.turns.sources.private import without_file_words
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError, NotAllowed, SearchError
 from qiusuo.models import SearchType
@@ -310,7 +310,7 @@ class Chat:
                 await chat_turn(context)
                 return
             # LangGraph takes a second to load, in which other conversations must not stand still.
-            agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.turns.agent_turn")
+            agent = await asyncio.to_thread(importlib.import_module, "qiusuo.chat.turns.agent.turn")
             await agent.agent_turn(context)
         except ModelError as error:
             point_to_table(error, context.hand.name)

@@ -9,8 +9,8 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat.sessions.searches import SessionCache
+from qiusuo.chat.turns.agent.recent import RecentSearches
 from qiusuo.chat.turns.prompts import search_rules
-from qiusuo.chat.turns.recent import RecentSearches
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService

@@ -12,10 +12,10 @@ from typing import Final
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from qiusuo.chat.chat import Chat
-from qiusuo.chat.events import TurnState
+from qiusuo.chat.events.observe import Answered
+from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.vendors import EXTRACTIVE
-from qiusuo.chat.observe import Answered
 from qiusuo.chat.turns import prompts
 from qiusuo.chat.turns.thinking import ThinkFilter
 from qiusuo.errors import ModelError, SearchError

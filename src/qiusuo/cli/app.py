@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from qiusuo import plugins
-from qiusuo.cli.data_commands import add_data_commands
+from qiusuo.cli.database.data_commands import add_data_commands
+from qiusuo.cli.database.people_commands import add_people_commands
 from qiusuo.cli.help import about
-from qiusuo.cli.people_commands import add_people_commands
 from qiusuo.models import Freshness, SearchType
 
 EPILOG = about("exit_codes")
@@ -189,7 +189,7 @@ def usage(
     as_json: Annotated[bool, typer.Option("--json", help=about("json"))] = False,
 ) -> None:
     """Show what was searched and answered."""
-    from qiusuo.cli.usage import run_usage  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.database.usage import run_usage  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_usage(days=days, user=user, as_json=as_json))
 
@@ -234,7 +234,7 @@ def serve(
     access_log: Annotated[bool, typer.Option("--access-log", help=about("serve_access_log"))] = False,
 ) -> None:
     """Serve the HTTP API."""
-    from qiusuo.cli.serve import run_serve  # noqa: PLC0415 - loaded when used
+    from qiusuo.cli.serving.command import run_serve  # noqa: PLC0415 - loaded when used
 
     texts = {"workers": workers, "uds": uds, "tls_cert": tls_cert, "tls_key": tls_key, "root_path": root_path}
     raise typer.Exit(run_serve(host=host, port=port, allow_open=allow_open, access_log=access_log, fd=fd, **texts))

@@ -21,8 +21,8 @@ from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.doctor.findings import Finding, Level, worst_level
-from qiusuo.doctor.fixes import FIXES, file_to_mend, repair
 from qiusuo.doctor.run import all_checks, examine
+from qiusuo.doctor.searxng.fixes import FIXES, file_to_mend, repair
 from qiusuo.errors import SearchError
 from qiusuo.kit.settings_file import SettingsFileError
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, String, Table, delete, func, inspect, literal, select, tuple_
 
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_history import unfinished
-from qiusuo.chat.sessions.store_parts import all_tables
-from qiusuo.chat.sessions.store_schema import holders, versions
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.history import unfinished
+from qiusuo.chat.stores.database.parts import all_tables
+from qiusuo.chat.stores.database.schema import holders, versions
 from qiusuo.data.backup import Tell
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.words import Fact

@@ -14,11 +14,11 @@ from typing import IO, Any, Final
 from sqlalchemy import Connection, select
 
 from qiusuo import __version__
-from qiusuo.chat.documents import markdown_conversation
-from qiusuo.chat.portable import all_turns, to_portable
-from qiusuo.chat.sessions.store_parts import all_tables, owned_by
-from qiusuo.chat.sessions.store_schema import files, pieces, sessions, turns
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.portable.conversation import all_turns, to_portable
+from qiusuo.chat.portable.documents import markdown_conversation
+from qiusuo.chat.stores.database.parts import all_tables, owned_by
+from qiusuo.chat.stores.database.schema import files, pieces, sessions, turns
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.errors import SessionNotFound
 from qiusuo.words import Language
 

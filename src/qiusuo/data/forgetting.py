@@ -9,9 +9,9 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, func, select
 
-from qiusuo.chat.sessions.store_database import Database
-from qiusuo.chat.sessions.store_parts import all_tables, owned_by
-from qiusuo.chat.sessions.store_schema import is_storable, sessions
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.database.parts import all_tables, owned_by
+from qiusuo.chat.stores.database.schema import is_storable, sessions
 from qiusuo.data.sqlite_files import opened
 from qiusuo.errors import InvalidQuery, SearchError
 from qiusuo.people.store import next_change

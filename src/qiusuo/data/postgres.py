@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
-from qiusuo.chat.sessions.store import Address
+from qiusuo.chat.stores.opening import Address
 from qiusuo.errors import ConfigurationError
 from qiusuo.words import Fact
 

@@ -17,9 +17,9 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from qiusuo.chat.sessions.presence import living
-from qiusuo.chat.sessions.store import Address, servers_folder
-from qiusuo.chat.sessions.store_database import Database
+from qiusuo.chat.stores.database.connections import Database
+from qiusuo.chat.stores.opening import Address, servers_folder
+from qiusuo.chat.stores.presence import living
 from qiusuo.data.backup import Tell
 from qiusuo.data.manifest import DATABASE, LARGEST, MANIFEST, Manifest
 from qiusuo.data.sqlite_files import CHUNK, check_sound, counts_in, opened

@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from qiusuo.chat.sessions.store_history import REVISIONS_TABLE
-from qiusuo.chat.sessions.store_schema import versions
+from qiusuo.chat.stores.database.history import REVISIONS_TABLE
+from qiusuo.chat.stores.database.schema import versions
 from qiusuo.errors import ConfigurationError, Unavailable
 from qiusuo.words import Fact
 

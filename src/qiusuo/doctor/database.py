@@ -6,7 +6,7 @@ import asyncio
 from importlib.util import find_spec
 from typing import Final
 
-from qiusuo.chat.sessions.store import open_store
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import SearchError, Unavailable

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from qiusuo.commands import at_hand
-from qiusuo.config_files import read_config_file
+from qiusuo.config.files import read_config_file
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import ConfigurationError

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 from qiusuo.chat.models.room import asked_room, may_be_asked
 from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL, ModelChoice, choose, point_to_table, ready, settings_of
 from qiusuo.commands import at_hand
+from qiusuo.config.server import is_loopback
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.wire import Heard, ask
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, ModelNotConfigured
 from qiusuo.http import Endpoint, HttpClient
-from qiusuo.server_settings import is_loopback
 
 ASK_TIMEOUT: Final = 4.0
 _QUICK_TIMEOUT: Final = 1.0

@@ -16,7 +16,7 @@ from qiusuo.doctor.files import check_files
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
-from qiusuo.doctor.searxng import check_searxng
+from qiusuo.doctor.searxng.check import check_searxng
 from qiusuo.doctor.sign_in import check_sign_in
 from qiusuo.doctor.system import check_chrome, check_clock, check_plugins, check_redis, check_settings
 from qiusuo.doctor.workers import check_workers

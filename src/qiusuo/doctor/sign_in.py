@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from qiusuo.commands import install_command
+from qiusuo.config.server import is_loopback
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import SearchError
 from qiusuo.people.openid.issuer import Issuer
-from qiusuo.server_settings import is_loopback
 from qiusuo.words import Fact
 
 

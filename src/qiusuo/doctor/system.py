@@ -14,13 +14,13 @@ from qiusuo import plugins
 from qiusuo.browser.locate import find_chrome
 from qiusuo.commands import at_hand, for_systemd
 from qiusuo.config import Settings, variable_name
-from qiusuo.config_files import read_config_file
+from qiusuo.config.files import read_config_file
+from qiusuo.config.server import is_loopback
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
 from qiusuo.kit.process import port_is_free
-from qiusuo.server_settings import is_loopback
 from qiusuo.storage.redis import SharedState, SharedStateGone
 from qiusuo.validation import problem_of
 from qiusuo.words import Fact

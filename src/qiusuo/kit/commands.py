@@ -15,11 +15,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from qiusuo.commands import at_hand, for_systemd
+from qiusuo.config.server import is_loopback
 from qiusuo.kit.docker import docker_may_run
 from qiusuo.kit.environment import is_installed
 from qiusuo.kit.files import DEFAULT_PORT, KitFolder, default_folder, environment_folder
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
-from qiusuo.server_settings import is_loopback
 from qiusuo.words import Fact
 
 _FIRST_FREE: Final = 1024

@@ -12,7 +12,7 @@ import typer
 
 from qiusuo.cli.exits import Exit
 from qiusuo.errors import ConfigurationError, InvalidQuery
-from qiusuo.legal.answers.regulations import check_day
+from qiusuo.legal.answers.finding.regulations import check_day
 from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.building.packs.catalogue import FLK, PACKS, Pack, pack_named
 from qiusuo.legal.building.packs.changes import Changes

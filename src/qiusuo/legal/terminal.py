@@ -16,7 +16,7 @@ from qiusuo.cli.exits import Exit
 from qiusuo.commands import typed
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.comparing import Change, Comparison, Part, compare
-from qiusuo.legal.answers.regulations import MAX_LIMIT, RegulationSearch, check_day
+from qiusuo.legal.answers.finding.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
 from qiusuo.legal.answers.sources import by_folder
 from qiusuo.legal.before_import import tell_before

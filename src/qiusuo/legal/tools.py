@@ -11,8 +11,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from qiusuo.errors import ConfigurationError, SearchDisabled, SearchError
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.answers.items import judgment_item, law_item
-from qiusuo.legal.answers.regulations import RegulationSearch
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer, Origin, T
 from qiusuo.legal.answers.web_results import judgment_page, law_page
 from qiusuo.legal.engines.laws import LawsEngine

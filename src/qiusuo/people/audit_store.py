@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select
 
-from qiusuo.chat.sessions.store_schema import MAX_ID, storable
+from qiusuo.chat.stores.database.schema import MAX_ID, storable
 from qiusuo.people.audit import Noted
 from qiusuo.people.schema import MAX_ADDRESS, MAX_CODE, PeopleTables, audit
 from qiusuo.words import Fact

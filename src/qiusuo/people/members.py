@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
+from qiusuo.config.server import THIS_MACHINE, is_loopback
 from qiusuo.errors import InvalidQuery
 from qiusuo.people.person import Allowance, Person, Role, Via
-from qiusuo.server_settings import THIS_MACHINE, is_loopback
 from qiusuo.words import Fact
 
 DAY: Final = 86_400

@@ -7,7 +7,7 @@ import unicodedata
 from ipaddress import ip_address, ip_network
 from typing import Final
 
-from qiusuo.server_settings import THIS_MACHINE, is_loopback
+from qiusuo.config.server import THIS_MACHINE, is_loopback
 
 LONGEST_NAME: Final = 100
 # Control characters, invisible ones, breaks of lines, halves of characters, private ones.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from qiusuo.chat.observe import Answered, AnswerObserver
+from qiusuo.chat.events.observe import Answered, AnswerObserver
 from qiusuo.errors import BudgetUsedUp, SearchError, Unavailable
 from qiusuo.people.budgets import Budgets, month_of, next_month
 from qiusuo.people.members import Member, Used, digest_of, mark_of

@@ -30,8 +30,8 @@ from sqlalchemy import (
     update,
 )
 
-from qiusuo.chat.sessions.store_database import Database, Work
-from qiusuo.chat.sessions.store_schema import MAX_ID
+from qiusuo.chat.stores.database.connections import Database, Work
+from qiusuo.chat.stores.database.schema import MAX_ID
 from qiusuo.errors import Unavailable
 from qiusuo.people.openid.claims import Identity
 

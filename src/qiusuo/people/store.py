@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Table, delete, func, insert, or_, select, update
 
-from qiusuo.chat.sessions.store_schema import MAX_ID, storable
+from qiusuo.chat.stores.database.schema import MAX_ID, storable
 from qiusuo.errors import InvalidQuery, LimitReached
 from qiusuo.people.audit import Noted
 from qiusuo.people.audit_store import row_of

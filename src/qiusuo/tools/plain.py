@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import AfterValidator, Field
 
 from qiusuo.config import Settings, TavilyWebSearchConfig, WebSearchConfig
-from qiusuo.config_files import config_folder
+from qiusuo.config.files import config_folder
 from qiusuo.engines.base import HttpEngine
 from qiusuo.engines.brave import BraveEngine
 from qiusuo.engines.tavily import TavilyEngine

@@ -9,9 +9,9 @@ from heapq import nlargest
 from threading import Lock
 from typing import Final, NamedTuple
 
-from qiusuo.chat.observe import Answered, AnswerObserver
-from qiusuo.chat.sessions.places import owner_named
-from qiusuo.chat.sessions.store_schema import is_storable, storable
+from qiusuo.chat.events.observe import Answered, AnswerObserver
+from qiusuo.chat.live.places import owner_named
+from qiusuo.chat.stores.database.schema import is_storable, storable
 from qiusuo.models import Attempt, Outcome, SearchResponse
 from qiusuo.pipeline.observe import Asked, SearchObserver, outcome_of
 from qiusuo.usage.histogram import PARTS, part_of

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Column, Connection, Index, Integer, MetaData, String, Table, Text, func, select
 
-from qiusuo.chat.sessions.store_schema import MAX_ID
+from qiusuo.chat.stores.database.schema import MAX_ID
 from qiusuo.usage.histogram import PARTS
 
 # Any number, as long as it stays the same: who folds sums holds it.

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import Connection, Row, Table, case, delete, func, literal, select
 
 from qiusuo.chat.sessions.session import new_id
-from qiusuo.chat.sessions.store_database import Database, Work
+from qiusuo.chat.stores.database.connections import Database, Work
 from qiusuo.usage.recorder import FAILING, HOUR, OTHERS, SEARCH, SLOW, Batch
 from qiusuo.usage.schema import (
     KEYS,

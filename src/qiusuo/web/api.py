@@ -19,11 +19,11 @@ from qiusuo.models import SearchType
 from qiusuo.service import EngineStatus
 from qiusuo.web.backend import Backend
 from qiusuo.web.errors import titled
-from qiusuo.web.health import Health
 from qiusuo.web.language import PARAMETER, reader_language
-from qiusuo.web.metrics import CONTENT_TYPE
 from qiusuo.web.route import LeanRoute, json_answer, user_of
 from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, ReadyAnswer, SearchAnswer, SearchBody, error_responses
+from qiusuo.web.watching.health import Health
+from qiusuo.web.watching.metrics import CONTENT_TYPE
 from qiusuo.words import Language, said
 
 SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)

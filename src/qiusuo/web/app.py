@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from qiusuo import __version__, plugins
 from qiusuo.config import Settings
+from qiusuo.config.server import is_loopback
 from qiusuo.pages import PageReader
-from qiusuo.server_settings import is_loopback
 from qiusuo.service import SearchService
 from qiusuo.web.api import api_router
 from qiusuo.web.backend import Backend, Extend, Extension
@@ -30,7 +30,6 @@ from qiusuo.web.entrance.guard import Guard, known_hosts
 from qiusuo.web.entrance.origins import AllowedOrigins
 from qiusuo.web.entrance.proxies import TrustedProxies
 from qiusuo.web.errors import CLIENT_GONE, Refusal
-from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import no_such_address, refused
 from qiusuo.web.schemas import ErrorAnswer, error_responses, shape_of
 from qiusuo.web.settings.live import LiveSettings
@@ -40,7 +39,8 @@ from qiusuo.web.static.guide import docs_routes
 from qiusuo.web.static.home import home_routes
 from qiusuo.web.static.install import install_routes
 from qiusuo.web.static.page import page_routes
-from qiusuo.web.tracing import Tracing
+from qiusuo.web.watching.metrics import Metrics
+from qiusuo.web.watching.tracing import Tracing
 from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
@@ -63,17 +63,17 @@ def default_extensions() -> tuple[Extend, ...]:
     """Return what else every server offers, where the extras are installed: ``/mcp``, conversations, ``/v1``, usage."""
     found: list[Extend] = []
     with suppress(ModuleNotFoundError):
-        from qiusuo.web.mcp import mcp_extension  # noqa: PLC0415 - an extra
+        from qiusuo.web.mcp.routes import mcp_extension  # noqa: PLC0415 - an extra
 
         found.append(mcp_extension)
     with suppress(ModuleNotFoundError):
-        from qiusuo.web.chat import chat_extension  # noqa: PLC0415 - an extra
+        from qiusuo.web.chat.routes import chat_extension  # noqa: PLC0415 - an extra
 
         found.append(chat_extension())
         from qiusuo.web.openai.routes import openai_extension  # noqa: PLC0415 - the same extra
 
         found.append(openai_extension)
-        from qiusuo.web.usage import usage_extension  # noqa: PLC0415 - the same extra
+        from qiusuo.web.watching.usage import usage_extension  # noqa: PLC0415 - the same extra
 
         found.append(usage_extension())
         from qiusuo.web.people import people_extension  # noqa: PLC0415 - the same extra

@@ -22,11 +22,11 @@ from qiusuo.web.entrance.auth import OPEN, Tokens, runs_the_server
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
-from qiusuo.web.metrics import Metrics
-from qiusuo.web.outcomes import LastAttempts
 from qiusuo.web.route import user_of
 from qiusuo.web.settings.live import LiveSettings
 from qiusuo.web.signin.shown import person_shown
+from qiusuo.web.watching.metrics import Metrics
+from qiusuo.web.watching.outcomes import LastAttempts
 from qiusuo.words import Fact
 
 

@@ -27,7 +27,7 @@ from qiusuo.people.schema import PeopleTables
 from qiusuo.people.store import Author, PeopleStore
 from qiusuo.roster import NATIVE
 from qiusuo.web.backend import Backend, Extend, Extension
-from qiusuo.web.chat_requests import Handler, answered, count_in
+from qiusuo.web.chat.requests import Handler, answered, count_in
 from qiusuo.web.document import documented
 from qiusuo.web.language import reader_language
 from qiusuo.web.route import json_answer, read_body, user_of

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 
-from qiusuo.chat.models.clients import Built, close_all
+from qiusuo.chat.models.clients.late import Built, close_all
 from qiusuo.chat.models.model_errors import translated
 from qiusuo.chat.models.native import CAPABILITIES
 from qiusuo.chat.models.port import Model, ModelInfo
@@ -105,7 +105,7 @@ class RemoteModel:
     def _build(self) -> BaseChatModel:
         try:
             if self._choice.package == "langchain-openai" and self._choice.vendor is not None:
-                from qiusuo.chat.models.openai_chat import compatible_chat  # noqa: PLC0415 - half a second
+                from qiusuo.chat.models.clients.openai_chat import compatible_chat  # noqa: PLC0415 - half a second
 
                 return compatible_chat(self._choice, self._settings)
             return self._from_langchain()
@@ -127,7 +127,7 @@ class RemoteModel:
             wanted |= {"timeout": settings.model_timeout, "max_retries": _ONE_ATTEMPT.get(choice.provider, 0)}
         given = {name: value for name, value in wanted.items() if value not in {None, ""}}
         if choice.provider == "anthropic":
-            from qiusuo.chat.models.anthropic_chat import OwnConnections  # noqa: PLC0415 - another second
+            from qiusuo.chat.models.clients.anthropic_chat import OwnConnections  # noqa: PLC0415 - another second
 
             return OwnConnections(model=choice.name, **given)
         made: BaseChatModel = init_chat_model(choice.name, model_provider=choice.provider, **given)

@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
+from qiusuo.chat.events.progress import StepState
 from qiusuo.chat.models.extractive import cleaned, keywords
-from qiusuo.chat.progress import StepState
 from qiusuo.chat.research.run import Numbered, Run
 from qiusuo.chat.research.state import Found, Step
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.files import numbered_parts, search_parts
-from qiusuo.chat.turns.reading import Reads, read_pages
+from qiusuo.chat.turns.sources.files import numbered_parts, search_parts
+from qiusuo.chat.turns.sources.reading import Reads, read_pages
 from qiusuo.errors import SearchError
 from qiusuo.pages import can_read
 from qiusuo.passages import ANSWERS_FROM, Passage, Text, coverage, pick

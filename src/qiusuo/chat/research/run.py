@@ -12,15 +12,15 @@ from typing import Final
 from langchain_core.messages import AIMessageChunk, BaseMessage
 
 from qiusuo import plugins
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events.progress import ResearchStage, StepState
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.models.model_errors import stream_model
-from qiusuo.chat.progress import ResearchStage, StepState
 from qiusuo.chat.questions import without_secrets
 from qiusuo.chat.research.state import State, Step
 from qiusuo.chat.turns.context import Context
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.chat.turns.notices import reason_of, search_notice
-from qiusuo.chat.turns.private import without_file_words
+from qiusuo.chat.turns.sources.private import without_file_words
 from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
 from qiusuo.errors import AllEnginesFailed, ModelError, SearchError, UserRateLimited
 from qiusuo.models import SearchResponse, SearchResultItem

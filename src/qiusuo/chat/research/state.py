@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from qiusuo.chat.progress import Amounts, Research, ResearchStage, StepProgress, StepState
-from qiusuo.model_settings import ModelSettings
+from qiusuo.chat.events.progress import Amounts, Research, ResearchStage, StepProgress, StepState
+from qiusuo.config.model import ModelSettings
 
 SETTLED = frozenset({StepState.DONE, StepState.EMPTY})
 """The states of sub-questions that are not looked into again."""

@@ -6,8 +6,8 @@ import asyncio
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from qiusuo.chat.events import Done, Round, Stage, TurnRecord, TurnState
-from qiusuo.chat.progress import ResearchStage, StepState
+from qiusuo.chat.events.progress import ResearchStage, StepState
+from qiusuo.chat.events.turn import Done, Round, Stage, TurnRecord, TurnState
 from qiusuo.chat.research import planning, prompts
 from qiusuo.chat.research.gathering import Gathering
 from qiusuo.chat.research.run import Run
@@ -15,9 +15,9 @@ from qiusuo.chat.research.state import State, Step, limits_of
 from qiusuo.chat.research.writing import section_of, summary_of
 from qiusuo.chat.turns.answer import conclude
 from qiusuo.chat.turns.context import Context
-from qiusuo.chat.turns.files import details_at
 from qiusuo.chat.turns.history import remember
 from qiusuo.chat.turns.notices import notice
+from qiusuo.chat.turns.sources.files import details_at
 from qiusuo.citations.linking.references import escape_markdown
 from qiusuo.models import SearchResultItem
 from qiusuo.words import Fact

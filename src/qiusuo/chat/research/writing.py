@@ -9,8 +9,8 @@ from typing import Final
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
+from qiusuo.chat.events.progress import StepState
 from qiusuo.chat.models.quoting import gives_orders
-from qiusuo.chat.progress import StepState
 from qiusuo.chat.research import prompts
 from qiusuo.chat.research.run import Run
 from qiusuo.chat.research.state import Found, Step

@@ -1,1 +1,1 @@
-"""Conversations that are kept: sessions, the store, turns that go on without a reader."""
+"""What a conversation is: its turns, memory, files, shared links, and what a store must be able to do."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 
 
 class DeadTurns(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-from qiusuo.chat.sessions.file_store import FileInfo
+from qiusuo.chat.sessions.files import FileInfo
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.errors import ServerBusy
 from qiusuo.files import PER_MESSAGE, FileReader, checked_name

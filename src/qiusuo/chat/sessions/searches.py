@@ -22,7 +22,7 @@ class KeptSearch(NamedTuple):
 class SessionCache:
     """The agent's searches of one conversation by their query, the 20 used last. Threads may share it.
 
-    How long one is good is not decided here (``chat/turns/recent.py``).
+    How long one is good is not decided here (``chat/turns/agent/recent.py``).
     """
 
     def __init__(self, entries: dict[str, KeptSearch] | None = None) -> None:

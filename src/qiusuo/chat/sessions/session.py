@@ -10,13 +10,13 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from qiusuo.chat.depth import Depth
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.focus import ANY, FRESH, MAX_SITES, WEB, Scope, focuses
 from qiusuo.chat.followups import Exchange
 from qiusuo.chat.sessions.branches import Branches
 from qiusuo.chat.sessions.dead_turns import DeadTurns
 from qiusuo.chat.sessions.feedback import FeedbackStore
-from qiusuo.chat.sessions.file_store import FileStore
+from qiusuo.chat.sessions.files import FileStore
 from qiusuo.chat.sessions.limits import StoreLimits
 from qiusuo.chat.sessions.older import without_own_numbers
 from qiusuo.chat.sessions.searches import SessionCache

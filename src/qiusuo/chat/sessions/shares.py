@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from qiusuo.chat.events import TurnRecord, TurnState
+from qiusuo.chat.events.turn import TurnRecord, TurnState
 from qiusuo.citations.linking.references import LINK
 
 MOST_SHARES: Final = 200

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from langchain_core.messages import AIMessageChunk, ToolCall
 
-from qiusuo.chat.events import Check, Done, Related, Stage, TurnState
-from qiusuo.chat.turns.client_tools import TOOL_CALLS
+from qiusuo.chat.events.turn import Check, Done, Related, Stage, TurnState
+from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS
+from qiusuo.chat.turns.agent.text_calls import CallFilter
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice
 from qiusuo.chat.turns.related import RelatedFilter
-from qiusuo.chat.turns.sourcing import TurnSources
-from qiusuo.chat.turns.text_calls import CallFilter
+from qiusuo.chat.turns.sources.numbered import TurnSources
 from qiusuo.chat.turns.thinking import ThinkFilter, WholeCharacters, has_thought_apart
 from qiusuo.citations.checking.additions import add_citations
 from qiusuo.citations.checking.support import check_support

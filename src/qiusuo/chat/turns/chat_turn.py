@@ -10,20 +10,20 @@ from typing import Final, NamedTuple
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.questions import is_short, question_in, without_secrets
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS, knows_no_tools, sound
 from qiusuo.chat.turns.answer import MessageText, conclude
-from qiusuo.chat.turns.client_tools import TOOL_CALLS, knows_no_tools, sound
 from qiusuo.chat.turns.context import Context, finish_of
-from qiusuo.chat.turns.evidence import Evidence, body, weak_among
-from qiusuo.chat.turns.files import InFiles, look_in_files, with_files
 from qiusuo.chat.turns.history import remember
-from qiusuo.chat.turns.injecting import WHOLE_CHARS, fitting, room_left, with_passages
 from qiusuo.chat.turns.notices import differing, notice, reason_of, search_notice
-from qiusuo.chat.turns.private import without_file_words
-from qiusuo.chat.turns.reading import gather
-from qiusuo.chat.turns.rewriting import differ_much, query_by_model, query_of_message
+from qiusuo.chat.turns.sources.evidence import Evidence, body, weak_among
+from qiusuo.chat.turns.sources.files import InFiles, look_in_files, with_files
+from qiusuo.chat.turns.sources.injecting import WHOLE_CHARS, fitting, room_left, with_passages
+from qiusuo.chat.turns.sources.private import without_file_words
+from qiusuo.chat.turns.sources.reading import gather
+from qiusuo.chat.turns.sources.rewriting import differ_much, query_by_model, query_of_message
 from qiusuo.errors import AllEnginesFailed, ModelError, ModelRejected, SearchError
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.passages import Text

@@ -16,7 +16,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
 from qiusuo.chat.depth import Depth, usual_depth
-from qiusuo.chat.events import ModelTaken, Stage, TurnRecord
+from qiusuo.chat.events.turn import ModelTaken, Stage, TurnRecord
 from qiusuo.chat.focus import Scope
 from qiusuo.chat.models.book import FIRST, AtHand, ModelBook
 from qiusuo.chat.models.material import Material, Remark
@@ -25,12 +25,12 @@ from qiusuo.chat.models.port import Model
 from qiusuo.chat.models.vendors import EXTRACTIVE, LOCAL
 from qiusuo.chat.sessions.session import ChatSettings, Memory, new_id
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.agent.client_tools import ClientTools
 from qiusuo.chat.turns.answer import CUT, MessageText
-from qiusuo.chat.turns.client_tools import ClientTools
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens, recall, tool_tokens, trim, with_shorter_results
 from qiusuo.chat.turns.journal import Journal
 from qiusuo.chat.turns.notices import notice, remark_notice
-from qiusuo.chat.turns.sourcing import TurnSources
+from qiusuo.chat.turns.sources.numbered import TurnSources
 from qiusuo.citations.linking.processor import CitationProcessor
 from qiusuo.config import Settings
 from qiusuo.engines.base import Storing

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from dataclasses import replace
 from typing import Any
 
-from qiusuo.chat.events import (
+from qiusuo.chat.events.folding import fold
+from qiusuo.chat.events.turn import (
     SEARCH_FILES,
     SERVER_STOPPING,
     Delta,
@@ -30,7 +31,6 @@ from qiusuo.chat.events import (
     TurnState,
     Usage,
 )
-from qiusuo.chat.folding import fold
 from qiusuo.chat.turns.notices import notice
 from qiusuo.chat.turns.related import Suggestions
 from qiusuo.models import Attempt, SearchResponse, SearchResultItem

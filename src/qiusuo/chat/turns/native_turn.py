@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 
-from qiusuo.chat.events import Stage
+from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.models.port import NativePiece, NativeSearch, NativeSource
 from qiusuo.chat.sessions.session import Mode
 from qiusuo.chat.turns import prompts

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from qiusuo.chat.events import Notice
+from qiusuo.chat.events.turn import Notice
 from qiusuo.errors import (
     AllEnginesFailed,
     BudgetUsedUp,

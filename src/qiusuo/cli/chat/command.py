@@ -27,7 +27,7 @@ from qiusuo.text import visible
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:
-    from qiusuo.chat.sessions.conversations import LiveTurn
+    from qiusuo.chat.live.conversations import LiveTurn
     from qiusuo.cli.chat.plain import Listener
     from qiusuo.cli.chat.talk import Talk, Wish
     from qiusuo.cli.chat.words import ChatWords

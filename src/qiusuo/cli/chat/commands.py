@@ -15,7 +15,7 @@ from rich.text import Text
 
 from qiusuo.chat.depth import Depth
 from qiusuo.chat.focus import focuses
-from qiusuo.chat.sessions.conversations import LiveTurn
+from qiusuo.chat.live.conversations import LiveTurn
 from qiusuo.chat.sessions.filing import Underway
 from qiusuo.chat.sessions.session import Mode, SessionInfo, SwitchState
 from qiusuo.chat.slash import COMMANDS

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from qiusuo.chat.events import Check, Notice, PageState, Reading, Round, RoundState, Stage, Status, TurnStarted, Usage
+from qiusuo.chat.events.progress import StepProgress, StepState
+from qiusuo.chat.events.turn import (
+    Check,
+    Notice,
+    PageState,
+    Reading,
+    Round,
+    RoundState,
+    Stage,
+    Status,
+    TurnStarted,
+    Usage,
+)
 from qiusuo.chat.focus import Scope
-from qiusuo.chat.progress import StepProgress, StepState
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.citations.linking.references import LINK
 from qiusuo.cli.chat.words import ChatWords

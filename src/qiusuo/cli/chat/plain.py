@@ -9,7 +9,18 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from qiusuo.chat.events import Check, Done, Event, Notice, Reading, Research, Round, RoundState, TurnStarted, TurnState
+from qiusuo.chat.events.turn import (
+    Check,
+    Done,
+    Event,
+    Notice,
+    Reading,
+    Research,
+    Round,
+    RoundState,
+    TurnStarted,
+    TurnState,
+)
 from qiusuo.citations.linking.references import without_file_links
 from qiusuo.cli.chat.lines import (
     STEP_MARKS,

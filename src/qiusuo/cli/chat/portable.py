@@ -28,10 +28,10 @@ async def export(kind: str, session: str | None) -> None:
     Raises:
         SearchError: there is none, or the database cannot be used.
     """
-    from qiusuo.chat.documents import html_conversation, markdown_conversation  # noqa: PLC0415 - needs the extra
-    from qiusuo.chat.portable import all_turns, to_portable  # noqa: PLC0415 - the same
-    from qiusuo.chat.sessions.places import NO_USER  # noqa: PLC0415 - the same
-    from qiusuo.chat.sessions.store_schema import to_json  # noqa: PLC0415 - the same
+    from qiusuo.chat.live.places import NO_USER  # noqa: PLC0415 - the same
+    from qiusuo.chat.portable.conversation import all_turns, to_portable  # noqa: PLC0415 - the same
+    from qiusuo.chat.portable.documents import html_conversation, markdown_conversation  # noqa: PLC0415 - needs the extra
+    from qiusuo.chat.stores.database.schema import to_json  # noqa: PLC0415 - the same
 
     async with _store() as store:
         found = [await store.get(NO_USER, session)] if session else await store.list(NO_USER, limit=1)
@@ -57,8 +57,8 @@ async def bring(file: Path, err: Console) -> None:
     Raises:
         SearchError: it cannot be read, or not be kept.
     """
-    from qiusuo.chat.portable import from_portable  # noqa: PLC0415 - needs the extra
-    from qiusuo.chat.sessions.places import NO_USER  # noqa: PLC0415 - the same
+    from qiusuo.chat.live.places import NO_USER  # noqa: PLC0415 - the same
+    from qiusuo.chat.portable.conversation import from_portable  # noqa: PLC0415 - needs the extra
     from qiusuo.chat.sessions.session import SessionInfo  # noqa: PLC0415 - the same
 
     try:
@@ -74,7 +74,7 @@ async def bring(file: Path, err: Console) -> None:
 
 @asynccontextmanager
 async def _store() -> AsyncIterator[SessionStore]:
-    from qiusuo.chat.sessions.store import open_store, store_limits  # noqa: PLC0415 - needs the extra
+    from qiusuo.chat.stores.opening import open_store, store_limits  # noqa: PLC0415 - needs the extra
 
     settings = Settings.load()
     url = settings.database_url.get_secret_value() if settings.database_url else None

@@ -10,18 +10,18 @@ from typing import Any, Final
 
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.depth import Depth, usual_depth
-from qiusuo.chat.events import TurnRecord
+from qiusuo.chat.events.turn import TurnRecord
+from qiusuo.chat.live.conversations import Conversations, LiveTurn
+from qiusuo.chat.live.places import NO_USER
 from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.models.port import Model
 from qiusuo.chat.research.state import limits_of
-from qiusuo.chat.sessions.conversations import Conversations, LiveTurn
-from qiusuo.chat.sessions.file_store import FileInfo
+from qiusuo.chat.sessions.files import FileInfo
 from qiusuo.chat.sessions.filing import Underway
-from qiusuo.chat.sessions.places import NO_USER
 from qiusuo.chat.sessions.session import ChatSettings, Mode, SessionInfo
-from qiusuo.chat.sessions.store import MEMORY, open_store, store_limits
-from qiusuo.chat.sessions.store_sql import SqlSessionStore
+from qiusuo.chat.stores.opening import MEMORY, open_store, store_limits
+from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.cli.chat.paths import file_at
 from qiusuo.config import Settings
 from qiusuo.errors import UnknownEngine

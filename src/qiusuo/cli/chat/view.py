@@ -15,7 +15,8 @@ from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text
 
-from qiusuo.chat.events import (
+from qiusuo.chat.events.progress import StepState
+from qiusuo.chat.events.turn import (
     Check,
     Delta,
     Done,
@@ -32,7 +33,6 @@ from qiusuo.chat.events import (
     TurnState,
     Usage,
 )
-from qiusuo.chat.progress import StepState
 from qiusuo.citations.linking.references import without_file_links
 from qiusuo.cli.chat.lines import (
     check_lines,

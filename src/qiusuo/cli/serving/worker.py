@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
-from qiusuo.cli.listening import tls_context
 from qiusuo.cli.serving.answering import Telling, answer, build_app
+from qiusuo.cli.serving.listening import tls_context
 from qiusuo.cli.serving.orders import FORCE, RETIRE, TELL, Order, Report
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings

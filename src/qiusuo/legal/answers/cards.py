@@ -6,7 +6,7 @@ from typing import Any
 
 from qiusuo.errors import SearchError
 from qiusuo.legal.answers.addresses import ArticleAddress, read_address
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.answers.results import LawDetails
 from qiusuo.legal.answers.validity import best_for
 from qiusuo.legal.index.handle import IndexHandle, LegalIndex

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from qiusuo.errors import InvalidQuery
-from qiusuo.legal.answers.regulations import RegulationSearch
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.answers.standing import UNDATED, label_of
 from qiusuo.legal.answers.validity import age
 from qiusuo.legal.models import Article, ArticleNumber, LawVersion

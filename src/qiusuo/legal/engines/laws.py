@@ -68,8 +68,8 @@ class LawsEngine(SearchEngine):
             raise Unavailable(error.fact, engine=self.name, fix=fix, commands=error.commands) from error
 
     def _articles(self, question: str, wanted: int) -> list[SearchResultItem]:
+        from qiusuo.legal.answers.finding.regulations import RegulationSearch  # noqa: PLC0415 - loaded when used
         from qiusuo.legal.answers.items import law_item  # noqa: PLC0415 - loaded when used
-        from qiusuo.legal.answers.regulations import RegulationSearch  # noqa: PLC0415 - loaded when used
 
         search = RegulationSearch(self._handle.get(), self._handle.today)
         # How many are listed is an option of the tools, which nobody has here.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from qiusuo.errors import InvalidQuery
-from qiusuo.legal.answers.regulations import DEFAULT_LIMIT, MAX_LIMIT, check_day, check_query
+from qiusuo.legal.answers.finding.regulations import DEFAULT_LIMIT, MAX_LIMIT, check_day, check_query
 from qiusuo.legal.answers.results import NO_CASE, JudgmentDetails, LegalAnswer
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.index.ranking import DayRange, Filters

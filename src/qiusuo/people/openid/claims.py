@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from qiusuo.config.sign_in import SignInSettings
 from qiusuo.people.names import LONGEST_NAME, usable_name
 from qiusuo.people.openid.errors import IssuerFailed, NotAdmitted
 from qiusuo.people.person import Role
-from qiusuo.sign_in_settings import SignInSettings
 from qiusuo.words import Fact
 
 MOST_GROUPS: Final = 500

@@ -14,8 +14,8 @@ from typing import Final
 from pydantic import SecretStr
 from starlette.types import Scope
 
+from qiusuo.config.server import OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
 from qiusuo.people.person import Person, Role, Via
-from qiusuo.server_settings import OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
 from qiusuo.web.entrance.proxies import SAID_BY_PROXIES
 from qiusuo.web.errors import Refusal
 from qiusuo.words import Fact

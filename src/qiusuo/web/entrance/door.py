@@ -2,7 +2,7 @@
 
 A right token is served whatever else comes from its address. Behind a proxy everybody has the same one, so if wrong
 tokens could close the door, any stranger could lock the others out. Nothing is given away by that: guessing is hopeless
-because tokens are long (``server_settings.py`` sees to it), and here it becomes slow and seen as well.
+because tokens are long (``config/server.py`` sees to it), and here it becomes slow and seen as well.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from qiusuo.errors import SearchError
 from qiusuo.people.person import Person, Via
 from qiusuo.web.entrance.auth import Tokens, network_of, unauthorized
 from qiusuo.web.errors import Refusal
-from qiusuo.web.metrics import Metrics
+from qiusuo.web.watching.metrics import Metrics
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from qiusuo.config.server import ServerSettings, host_key, is_loopback
 from qiusuo.files import MAX_BYTES
 from qiusuo.logs import request_id, valid_request_id
-from qiusuo.server_settings import ServerSettings, host_key, is_loopback
 from qiusuo.web.entrance.auth import HOST, OPEN, is_sent_by_itself, note_person, person_of, token_of
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
@@ -23,11 +23,11 @@ from qiusuo.web.entrance.packed import coding_of, unpacked
 from qiusuo.web.entrance.proxies import TrustedProxies
 from qiusuo.web.entrance.sites import OtherSites, asks_page, opens_page
 from qiusuo.web.errors import Refusal
-from qiusuo.web.metrics import Metrics
 from qiusuo.web.openai.errors import PREFIX as OPENAI_PREFIX
 from qiusuo.web.openai.errors import refused
 from qiusuo.web.signin.header import NamedByProxy
-from qiusuo.web.tracing import Tracing
+from qiusuo.web.watching.metrics import Metrics
+from qiusuo.web.watching.tracing import Tracing
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:

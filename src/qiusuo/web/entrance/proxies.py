@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from starlette.types import Scope
 
-from qiusuo.server_settings import UNIX_SOCKET, is_loopback
+from qiusuo.config.server import UNIX_SOCKET, is_loopback
 
 UNKNOWN: Final = "unknown"
 """Stands for all whom a trusted proxy does not name: they are neither the proxy nor anybody on this machine."""

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from starlette.types import Scope
 
-from qiusuo.server_settings import host_key
+from qiusuo.config.server import host_key
 
 OPEN_PAGES: Final = re.compile(
     r"/|/page/.+|/docs(?:/[\w-]+)?|/settings|/board|/usage|/share/[\w-]+"

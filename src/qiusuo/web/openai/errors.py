@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 from starlette.types import Scope
 
-from qiusuo.chat.events import SERVER_STOPPING, Notice
+from qiusuo.chat.events.turn import SERVER_STOPPING, Notice
 from qiusuo.errors import SearchError, ServerBusy, TooManyAtOnce
 from qiusuo.web.errors import RETRY_SECONDS, Refusal, in_one_line, status_of, titled
 from qiusuo.web.language import reader_language, wished_language

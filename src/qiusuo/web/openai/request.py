@@ -13,7 +13,7 @@ from qiusuo.chat.depth import Depth
 from qiusuo.chat.questions import question_in
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.client_tools import ClientTools
+from qiusuo.chat.turns.agent.client_tools import ClientTools
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import remember
 from qiusuo.citations.linking.registry import CitationRegistry

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from qiusuo.chat.events import Done
+from qiusuo.chat.events.turn import Done
 from qiusuo.web.openai.shape import Completion
 
 _TEXT = {"type": "output_text", "annotations": [], "logprobs": []}

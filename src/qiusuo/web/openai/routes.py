@@ -17,16 +17,16 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from qiusuo.chat.chat import Turn
-from qiusuo.chat.events import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
+from qiusuo.chat.events.turn import SERVER_STOPPING, Delta, Done, Event, Retraction, TurnState
+from qiusuo.chat.live.conversations import Conversations
+from qiusuo.chat.live.running import RunningTurn
 from qiusuo.chat.models.tuned import knows_json, tuned
-from qiusuo.chat.running import RunningTurn
-from qiusuo.chat.sessions.conversations import Conversations
 from qiusuo.chat.sessions.session import Memory
 from qiusuo.chat.turns.context import Ask
 from qiusuo.errors import SearchError
 from qiusuo.web.backend import Backend, Extension
-from qiusuo.web.chat_choices import Choices
-from qiusuo.web.chat_requests import owner_of
+from qiusuo.web.chat.choices import Choices
+from qiusuo.web.chat.requests import owner_of
 from qiusuo.web.entrance.guard import MAX_BODY_BYTES
 from qiusuo.web.entrance.hangup import ClientGone, HangUp
 from qiusuo.web.errors import CLIENT_GONE, headers_of, status_of

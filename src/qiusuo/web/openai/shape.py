@@ -15,10 +15,10 @@ import orjson
 from langchain_core.messages import AIMessage, messages_from_dict
 
 from qiusuo.chat.chat import Turn
-from qiusuo.chat.events import SERVER_STOPPING, Done
+from qiusuo.chat.events.turn import SERVER_STOPPING, Done
 from qiusuo.chat.sessions.session import Mode
 from qiusuo.chat.turns import prompts
-from qiusuo.chat.turns.client_tools import TOOL_CALLS
+from qiusuo.chat.turns.agent.client_tools import TOOL_CALLS
 from qiusuo.chat.turns.context import Ask
 from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.citations.checking.verdict import Support

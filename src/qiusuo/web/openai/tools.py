@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
 
-from qiusuo.chat.turns.client_tools import REQUIRED
+from qiusuo.chat.turns.agent.client_tools import REQUIRED
 from qiusuo.web.openai.errors import ApiError, unsupported
 from qiusuo.words import Fact
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from qiusuo.chat.models.vendors import choose
 from qiusuo.config import Settings
-from qiusuo.config_editing import UNSET, Changes
+from qiusuo.config.editing import UNSET, Changes
 from qiusuo.errors import ConfigurationError, ModelNotConfigured
 from qiusuo.web.backend import Backend
 from qiusuo.web.errors import Refusal

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from qiusuo.doctor import Finding, examine, worst_level
-from qiusuo.doctor.fixes import FIXES, file_to_mend, repair
+from qiusuo.doctor.searxng.fixes import FIXES, file_to_mend, repair
 from qiusuo.errors import ConfigurationError
 from qiusuo.kit.settings_file import SettingsFileError
 from qiusuo.web.backend import Backend

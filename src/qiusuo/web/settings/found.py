@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from qiusuo.chat.models.vendors import VENDORS, choose
 from qiusuo.config import Settings
+from qiusuo.config.server import is_loopback
 from qiusuo.doctor.model import listed
 from qiusuo.doctor.wire import ask
 from qiusuo.errors import SearchError
 from qiusuo.http import Endpoint, HttpClient
-from qiusuo.server_settings import is_loopback
 from qiusuo.web.settings.keys import with_model
 
 LOOK_SECONDS: Final = 0.9

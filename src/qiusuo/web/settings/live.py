@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from qiusuo.config import Settings
-from qiusuo.config_writing import ConfigFile, Mark
+from qiusuo.config.writing import ConfigFile, Mark
 from qiusuo.errors import ConfigurationError
 from qiusuo.loops import PerLoop
 

@@ -15,9 +15,9 @@ from pydantic import ConfigDict, SecretStr, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from qiusuo.config import EngineSettings, Settings, variable_name
-from qiusuo.config_editing import Keys
+from qiusuo.config.editing import Keys
+from qiusuo.config.model import OtherModel
 from qiusuo.engines import discover_engines
-from qiusuo.model_settings import OtherModel
 from qiusuo.validation import problem_of
 from qiusuo.web.settings.addresses import address_problem
 from qiusuo.words import Fact

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from qiusuo.config import Environment, Settings, variable_name
-from qiusuo.config_editing import UNSET, Keys, value_at
+from qiusuo.config.editing import UNSET, Keys, value_at
 from qiusuo.engines import discover_engines
 from qiusuo.engines.base import SearchEngine
 

@@ -10,10 +10,10 @@ from pydantic.fields import FieldInfo
 
 from qiusuo.chat.models.vendors import VENDORS, Vendor
 from qiusuo.config import Settings
-from qiusuo.config_writing import ConfigFile
+from qiusuo.config.model import without_login
+from qiusuo.config.writing import ConfigFile
 from qiusuo.engines.base import HttpEngine, SearchEngine
 from qiusuo.errors import ConfigurationError
-from qiusuo.model_settings import without_login
 from qiusuo.models import SearchType
 from qiusuo.roster import address_of
 from qiusuo.service import EngineStatus, SearchService

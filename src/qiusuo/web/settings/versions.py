@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from qiusuo.config_editing import UNSET, Keys, value_at
+from qiusuo.config.editing import UNSET, Keys, value_at
 
 _NAME_BYTES: Final = 6
 _VALUE_BYTES: Final = 9

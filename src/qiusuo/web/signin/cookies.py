@@ -16,7 +16,7 @@ import orjson
 from starlette.responses import Response
 from starlette.types import Scope
 
-from qiusuo.sign_in_settings import SignInSettings
+from qiusuo.config.sign_in import SignInSettings
 
 UNDER_WAY_SECONDS: Final = 600
 MOST_UNDER_WAY: Final = 4

@@ -9,9 +9,9 @@ from typing import Final
 
 from starlette.types import Scope
 
+from qiusuo.config.sign_in import SignInSettings
 from qiusuo.people.names import LONGEST_NAME, usable_name
 from qiusuo.people.person import Person, Role, Via
-from qiusuo.sign_in_settings import SignInSettings
 from qiusuo.web.entrance.proxies import TrustedProxies, peer_of
 from qiusuo.web.errors import Refusal
 from qiusuo.words import Fact

@@ -25,7 +25,7 @@ from qiusuo.people.openid.issuer import Client, Issuer
 from qiusuo.people.person import Role
 from qiusuo.people.sign_ins import SignIn, SignIns
 from qiusuo.web.backend import Backend, Extension
-from qiusuo.web.chat_requests import answered
+from qiusuo.web.chat.requests import answered
 from qiusuo.web.document import documented
 from qiusuo.web.entrance.guard import known_hosts, public_names
 from qiusuo.web.entrance.sites import OtherSites

@@ -8,11 +8,11 @@ from typing import Final
 
 from starlette.types import Scope
 
+from qiusuo.config.sign_in import SignInSettings
 from qiusuo.errors import SearchError
 from qiusuo.people.openid.errors import NotAdmitted
 from qiusuo.people.person import Person, Via
 from qiusuo.people.sign_ins import SignIn, SignIns
-from qiusuo.sign_in_settings import SignInSettings
 from qiusuo.web.entrance.auth import unauthorized
 from qiusuo.web.errors import Refusal
 from qiusuo.web.signin.cookies import Cookies

@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
+from qiusuo.chat.models.clients.openai_chat import CompatibleChat
 from qiusuo.chat.models.local.tools import adapted, demanded
-from qiusuo.chat.models.openai_chat import CompatibleChat
 from qiusuo.errors import ModelBroken
 from qiusuo.words import Fact
 

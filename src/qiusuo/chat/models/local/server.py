@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 
-from qiusuo.chat.models.clients import Built, close_all
+from qiusuo.chat.models.clients.late import Built, close_all
 from qiusuo.chat.models.port import ModelInfo
 from qiusuo.chat.models.vendors import ModelChoice
 from qiusuo.config import Settings
@@ -117,8 +117,8 @@ class LocalModel:
             await asyncio.to_thread(_SERVERS.give_back, self._path, self._choice.context)
 
     def _build(self) -> BaseChatModel:
+        from qiusuo.chat.models.clients.openai_chat import compatible_chat  # noqa: PLC0415 - half a second
         from qiusuo.chat.models.local.client import LocalChat  # noqa: PLC0415 - half a second
-        from qiusuo.chat.models.openai_chat import compatible_chat  # noqa: PLC0415 - half a second
 
         with self._lock:
             if self._running is None:

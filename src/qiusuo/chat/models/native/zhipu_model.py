@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
-from qiusuo.chat.models.openai_chat import CompatibleChat
+from qiusuo.chat.models.clients.openai_chat import CompatibleChat
 
 
 class ZhipuChat(CompatibleChat):

@@ -1,4 +1,4 @@
-/** Puts the events of a turn together, as qiusuo.chat.folding.fold does on the server. */
+/** Puts the events of a turn together, as qiusuo.chat.events.folding.fold does on the server. */
 
 /** @import { Turn } from "./types.js" */
 

@@ -1,0 +1,1 @@
+"""What is told of a turn while it runs, what is kept of it, and who is told."""

@@ -1,0 +1,1 @@
+"""Clients of remote models, made when they are first used."""

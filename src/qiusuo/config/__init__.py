@@ -1,0 +1,75 @@
+"""All settings: what can be set, where it is read, and how the configuration file is changed.
+
+Names are loaded when first used, so that whoever looks for the file alone does not pay for the settings.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from qiusuo.config.files import find_config_file, read_config_file
+    from qiusuo.config.model import ModelSettings, without_login
+    from qiusuo.config.settings import (
+        CASE_SITES,
+        DEFAULT_SEARXNG_URL,
+        REGULATION_SITES,
+        EngineSettings,
+        Environment,
+        NameList,
+        Settings,
+        TavilyWebSearchConfig,
+        WebSearchConfig,
+        variable_name,
+    )
+    from qiusuo.config.sign_in import SignInSettings
+
+_HOME = {
+    "CASE_SITES": "settings",
+    "DEFAULT_SEARXNG_URL": "settings",
+    "EngineSettings": "settings",
+    "Environment": "settings",
+    "ModelSettings": "model",
+    "NameList": "settings",
+    "REGULATION_SITES": "settings",
+    "Settings": "settings",
+    "SignInSettings": "sign_in",
+    "TavilyWebSearchConfig": "settings",
+    "WebSearchConfig": "settings",
+    "find_config_file": "files",
+    "read_config_file": "files",
+    "variable_name": "settings",
+    "without_login": "model",
+}
+
+__all__ = [
+    "CASE_SITES",
+    "DEFAULT_SEARXNG_URL",
+    "REGULATION_SITES",
+    "EngineSettings",
+    "Environment",
+    "ModelSettings",
+    "NameList",
+    "Settings",
+    "SignInSettings",
+    "TavilyWebSearchConfig",
+    "WebSearchConfig",
+    "find_config_file",
+    "read_config_file",
+    "variable_name",
+    "without_login",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'qiusuo.config' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"qiusuo.config.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

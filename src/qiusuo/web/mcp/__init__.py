@@ -1,0 +1,1 @@
+"""``/mcp``: the tools over streamable HTTP, and their sessions."""
