@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from qiusuo.chat.events.turn import SERVER_RESTART, TurnState
-from qiusuo.chat.live import presence
 from qiusuo.chat.sessions.session import Memory
+from qiusuo.chat.stores import presence
 from qiusuo.chat.stores.database.schema import metadata
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.errors import ConfigurationError, SessionBusy, Unavailable
