@@ -22,7 +22,7 @@ import opencc
 ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGE: Final = ROOT / "src" / "qiusuo"
 TEXTS: Final = (PACKAGE / "words" / "texts", PACKAGE / "legal" / "words")
-CHARACTERS: Final = PACKAGE / "words" / "data" / "traditional.tsv"
+CHARACTERS: Final = PACKAGE / "words" / "data" / "traditional.txt"
 BY_HAND: Final = Path(__file__).with_suffix(".toml")
 MADE: Final = "zh-Hant"
 _HAN: Final = (0x4E00, 0x9FFF)

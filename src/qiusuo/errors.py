@@ -392,5 +392,5 @@ class AllEnginesFailed(SearchError):
 
 def failed_attempt(engine: str, error: SearchError, ms: int = 0, *, skipped: bool = False) -> Attempt:
     """Return the line of the receipt for an engine that failed."""
-    how = {"skipped": skipped, "commands": error.commands}
-    return Attempt(engine, error.outcome, ms, error.fact, error.remedy, error.retry_after, **how)
+    known = error.fact, error.remedy, error.retry_after
+    return Attempt(engine, error.outcome, ms, *known, skipped=skipped, commands=error.commands)

@@ -144,7 +144,7 @@ class TestDocs:
     def test_the_menu_has_a_place_for_every_guide_and_no_other(self) -> None:
         folder = guide.docs_folder()
         assert folder is not None
-        about_the_inside = {"architecture", "benchmarks"}
+        about_the_inside = {"architecture", "benchmarks", "scaling-measured"}
         assert set(guide.FIRST) == set(guide.doc_names(folder)) - about_the_inside
 
     def test_the_language_is_the_reader_s(self, server: WebServer) -> None:

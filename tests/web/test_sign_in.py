@@ -242,10 +242,10 @@ class TestBesideTokensOfTheDatabase:
 class TestServers:
     def test_two_share_sign_ins_and_a_restart_keeps_them(self, issuer: IssuerDouble, tmp_path: Path) -> None:
         store = tmp_path / "chat.db"
-        address = {"public_url": "http://ask.example"}
+        address = "http://ask.example"
         with (
-            serving(issuer, store, **address) as one,
-            serving(issuer, store, **address) as two,
+            serving(issuer, store, public_url=address) as one,
+            serving(issuer, store, public_url=address) as two,
             Browser(one) as browser,
         ):
             to = browser.begin()

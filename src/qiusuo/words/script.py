@@ -1,6 +1,6 @@
 """Traditional and simplified characters: which of them a text is in, and one for the other.
 
-Character by character (``data/traditional.tsv``), without OpenCC: enough to recognise a text and to compare it.
+Character by character (``data/traditional.txt``), without OpenCC: enough to recognise a text and to compare it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from qiusuo.words.languages import Language
 
-_TABLE: Final = Path(__file__).with_name("data") / "traditional.tsv"
+_TABLE: Final = Path(__file__).with_name("data") / "traditional.txt"
 _ENOUGH: Final = 2000  # characters of a text tell in which writing it is
 
 

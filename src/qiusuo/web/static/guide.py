@@ -25,7 +25,7 @@ _HERE: Final = Path(__file__)
 # In an installed package in the folder above, in the repository at its root.
 FOLDERS: Final = (_HERE.parents[1] / "docs", _HERE.parents[4] / "docs")
 FIRST: Final = (
-    "usage", "deployment", "people", "sign-in", "data", "board", "troubleshooting", "settings", "models",
+    "usage", "deployment", "scaling", "people", "sign-in", "data", "board", "troubleshooting", "settings", "models",
     "configuration", "engines", "tools", "chat", "files", "research", "sharing", "native-search", "openai-api",
     "clients", "followups", "reading", "passages", "citations", "legal", "google", "plugins", "api", "cli",
 )  # fmt: skip
