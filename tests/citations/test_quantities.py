@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qiusuo.citations.meaning.quantities import quantities
@@ -124,6 +124,7 @@ def test_chinese_numerals(number: int, text: str) -> None:
 
 
 @given(st.text(max_size=120))
+@example("0M")  # a unit at the end is shorter than the longest that begins so
 def test_no_text_makes_it_fail(text: str) -> None:
     for quantity in quantities(text):
         assert 0 <= quantity.start < quantity.end <= len(text)

@@ -37,9 +37,10 @@ _LENGTHS = {
 def unit_at(text: str, start: int) -> tuple[str, int]:
     """Return the longest unit that stands at ``start``, and its end; an empty string for none."""
     for length in _LENGTHS.get(text[start : start + 1].lower(), ()):
-        unit, follows = text[start : start + length].lower(), text[start + length : start + length + 1]
+        found, follows = text[start : start + length], text[start + length : start + length + 1]
+        unit = found.lower()
         if unit in UNITS and not (_is_letter(unit[-1]) and _is_letter(follows)):
-            return unit, start + length
+            return unit, start + len(found)
     return "", start
 
 
