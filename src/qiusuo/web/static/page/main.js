@@ -11,7 +11,10 @@ const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 root.replaceChildren();
 render(html`<${App} />`, root);
 watchOtherTabs();
-addEventListener("load", () => void import("./later/install.js"));
+const install = () => void import("./later/install.js");
+// The words are waited for, so the page may be loaded by now.
+if (document.readyState === "complete") install();
+else addEventListener("load", install);
 addEventListener("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
   const writing = /** @type {Element} */ (target).closest?.("input, textarea, select, dialog");
   if (key !== "?" || writing || ctrlKey || metaKey || altKey) return;
