@@ -15,7 +15,7 @@ from qiusuo.chat.live.running import Numbered
 from qiusuo.web.language import language_headers
 from qiusuo.words import Language
 
-PING_SECONDS: Final = 15.0
+PING_SECONDS: Final = 10.0
 EVENT_STREAM: Final = "text/event-stream"
 _STREAM_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
