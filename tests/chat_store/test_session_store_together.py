@@ -168,6 +168,7 @@ def go(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
+@pytest.mark.programs
 class TestProcesses:
     async def test_of_two_processes_one_wins(self, place: Place) -> None:
         store = place.server()

@@ -298,20 +298,20 @@ class TestPages:
         with page() as it:
             it.model.otherwise = Reply.text("好")
             session = it.new()
-            for number in range(70):
+            for number in range(55):
                 it.ask(session, str(number))
             path = f"/api/chat/sessions/{session}"
 
             def read(**query: Any) -> tuple[list[int], int, int]:
                 found = it.client.get(path, params=query).json()
-                assert (found["total"], found["most"]) == (70, 500)
+                assert (found["total"], found["most"]) == (55, 500)
                 return [int(turn["question"]) for turn in found["turns"]], found["earlier"], found["later"]
 
-            assert read() == (list(range(20, 70)), 20, 0)
+            assert read() == (list(range(5, 55)), 5, 0)
             ids = [turn["id"] for turn in it.show(session)["turns"]]
-            assert read(before=ids[0]) == (list(range(20)), 0, 50)
-            assert read(before=ids[5], limit=3) == ([22, 23, 24], 22, 45)
-            assert read(after=ids[5], limit=3) == ([26, 27, 28], 26, 41)
+            assert read(before=ids[0]) == (list(range(5)), 0, 50)
+            assert read(before=ids[5], limit=3) == ([7, 8, 9], 7, 45)
+            assert read(after=ids[5], limit=3) == ([11, 12, 13], 11, 41)
             for query in ({"before": "nothing"}, {"before": ids[0], "after": ids[1]}):
                 refused = it.client.get(path, params=query)
                 assert (refused.status_code, refused.json()["error"]) == (400, "InvalidQuery")
