@@ -162,7 +162,7 @@ def test_keys_are_told_windows_may_be_small_and_text_may_run_from_the_right(page
 
 def test_where_the_server_is_away_a_page_says_so_and_nothing_is_kept(chromium: Browser) -> None:
     with PageWorld() as world, screen(chromium, world, locale="en", service_workers="allow") as page:
-        page.page.wait_for_function("navigator.serviceWorker.controller || navigator.serviceWorker.ready.then(() => true)")
+        page.page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
         page.ask("Something private?")
         address = page.page.url
         page.page.reload()

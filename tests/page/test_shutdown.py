@@ -80,7 +80,15 @@ class Balancer:
     """Takes connections on a port of its own and passes them on to one server, or another if that is gone."""
 
     def __init__(self, *servers: ServerProcess) -> None:
-        self.ports = [each.client.base_url.port or 0 for each in servers]
+        self._ports = [each.client.base_url.port or 0 for each in servers]
+        self._open: set[asyncio.StreamWriter] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def prefer_the_other(self) -> None:
+        """Pass on to the other server from now on; connections that a browser has kept are closed."""
+        self._ports.reverse()
+        assert self._loop is not None
+        self._loop.call_soon_threadsafe(lambda: [writer.close() for writer in self._open])
 
     @contextmanager
     def serving(self) -> Iterator[str]:
@@ -88,6 +96,7 @@ class Balancer:
         ports: list[int] = []
 
         async def main() -> None:
+            self._loop = asyncio.get_running_loop()
             async with await asyncio.start_server(self._pass_on, "127.0.0.1", 0) as server:
                 ports.append(server.sockets[0].getsockname()[1])
                 ready.set()
@@ -102,14 +111,16 @@ class Balancer:
         thread.join(10)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        for port in self.ports:
+        for port in self._ports:
             with suppress(OSError):
                 there = await asyncio.open_connection("127.0.0.1", port)
                 break
         else:
             writer.close()
             return
+        self._open.add(writer)
         await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
+        self._open.discard(writer)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -138,7 +149,7 @@ def test_an_answer_goes_on_at_another_server_and_is_kept_when_its_own_is_gone(
             page.locator("#question").press("Enter")
             turn = page.locator("article.turn").last
             expect(turn.locator(".answer")).to_have_text("第一句。", timeout=30_000)
-            balancer.ports.reverse()
+            balancer.prefer_the_other()
             page.reload()
             expect(turn.locator(".answer")).to_have_text("第一句。", timeout=15_000)
             page.evaluate(LENGTHS)
