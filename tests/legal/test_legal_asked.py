@@ -13,7 +13,7 @@ from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.index import asked, semantic
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import LegalIndex
-from qiusuo.legal.models import LawKind
+from qiusuo.legal.models import ArticleNumber, LawKind
 from qiusuo.legal.reading.names import kind_of, name_key
 from tests.support.legal_samples import build, opened, write_sources
 
@@ -69,7 +69,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Questions for laws of the tests, instead of those that are shipped."""
     monkeypatch.setattr(asked, "ASKED", tmp_path / "asked.tsv")
     monkeypatch.setattr(asked, "MARKS", tmp_path / "marks.tsv")
-    asked.ASKED.write_text("水壶法\t2\t刚买的杯子倒开水就渗一桌子，店家不认账咋办\n", "utf-8")
+    asked.ASKED.write_text("水壶法\t2\t刚到手就往外渗，店家死活不认账咋办\n", "utf-8")
     asked.MARKS.write_text("水壶法\t2\t漏水 更换 买受\n", "utf-8")
     _forget()
     yield tmp_path
@@ -82,22 +82,23 @@ def _forget() -> None:
     asked.known_marks.cache_clear()
 
 
-READER = "新杯子一倒开水就渗，店家不认账"
+READER = "到手就往外渗，店家不认账"
+
+
+def found_for_the_reader(folder: Path) -> list[tuple[str, ArticleNumber | None]]:
+    build(folder / "index", write_sources(folder / "sources"))
+    index = opened(folder / "index").get()
+    articles = index.store.articles_by_id([hit.id for hit in index.rank_articles(READER, 5, semantic=False)])
+    return [(article.version.law.name, article.number) for article in articles]
 
 
 def test_a_like_question_finds_an_article_that_shares_no_word_with_it(written: Path) -> None:
-    build(written / "index", write_sources(written / "sources"))
-    index = opened(written / "index").get()
-    (best, *_) = index.store.articles_by_id([hit.id for hit in index.rank_articles(READER, 5, semantic=False)])
-    assert (best.version.law.name, best.number) == ("水壶法", (2, 0))
+    assert ("水壶法", ArticleNumber(2)) in found_for_the_reader(written)
 
 
 def test_an_article_that_says_something_else_gets_no_questions(written: Path) -> None:
     asked.MARKS.write_text("水壶法\t2\t茶杯 陶瓷 买受\n", "utf-8")
-    build(written / "index", write_sources(written / "sources"))
-    index = opened(written / "index").get()
-    (best, *_) = index.store.articles_by_id([hit.id for hit in index.rank_articles(READER, 5, semantic=False)])
-    assert best.version.law.name != "水壶法"
+    assert ("水壶法", ArticleNumber(2)) not in found_for_the_reader(written)
 
 
 @pytest.mark.skipif(not semantic.is_installed(), reason="the sentence encoder is not installed")

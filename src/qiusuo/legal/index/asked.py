@@ -26,6 +26,8 @@ ENOUGH_MARKS: Final = 0.5
 NEAREST: Final = 300
 """So many written questions are looked at for a reader's one."""
 SECOND: Final = 0.3
+DOUBT: Final = 80.0
+"""A few words are soon said by some question: as if so much more were asked, of what none says anything."""
 LEAST_SHARE: Final = 1e-4
 
 
@@ -95,11 +97,10 @@ class AskedIndex:
     def likeness(self, question: str) -> dict[int, float]:
         """Return the articles that like questions were written for, with how like they are.
 
-        Of a written question that is how much of the reader's it says, rare words counting more: about 1 where it says
-        all.
+        Of a written question that is how much of the reader's it says, rare words counting more: up to 1 of a long one.
         """
         words = question_tokens(question)
-        told = sum(self._rarity(word) for word in words)
+        told = DOUBT + sum(self._rarity(word) for word in words)
         found: defaultdict[int, list[float]] = defaultdict(list)
         for hit in self._backend.search(dict.fromkeys(words, 1.0), {"asked": 1.0}, NEAREST):  # the best first
             found[hit.id].append(hit.score / told)

@@ -43,8 +43,8 @@ PRIOR_WEIGHTS = (0.1, 0.05, 0.3)
 SIZE_CAP = 250
 SEMANTIC_WEIGHT = 1.25
 # Of how like a question is to those that were written for an article. Squared: that some words agree is chance.
-ASKED_BY_WORDS = 8.0
-ASKED_BY_MEANING = 5.0
+ASKED_BY_WORDS = 12.0
+ASKED_BY_MEANING = 8.0
 MOST_BY_WORDS = 3.5
 """A few words are found whole in many questions: that shall not outweigh the law that a question names."""
 # Set by hand. What a place has made has no vectors; how near it is is guessed by its words.
