@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from eval.legal import data, folds, lay, wording
+from eval.legal import asked, data, folds, lay, wording
 from eval.legal.goals import Reached
 from eval.legal.lecard import candidates_in_order, leave_one_out
 from eval.legal.measures import lecard_measures, stard_measures
@@ -19,6 +19,7 @@ from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.lookup_check import WRITINGS, check_lookups
 from qiusuo.legal.index import semantic
+from qiusuo.legal.index.asked import MARKS
 from qiusuo.legal.index.folder import IndexFolder, legal_folder
 from qiusuo.legal.index.handle import CANDIDATES, IndexHandle, LegalIndex
 from qiusuo.legal.index.ranking import question_tokens
@@ -27,6 +28,7 @@ from qiusuo.legal.judgments.case_ranking import ranked_cases
 from qiusuo.legal.models import Hit
 
 DEPTH = 100
+WITHOUT = " without written questions"
 LARGEST_CODE = "中华人民共和国民法典"
 
 
@@ -40,7 +42,11 @@ def main() -> int:
     parser.add_argument("--fit-wording", action="store_true", help="fit the table of wording on all train questions")
     parser.add_argument("--fit-lens", action="store_true", help="fit the encoder's lens on all train questions")
     parser.add_argument("--fit-told", action="store_true", help="fit what tells questions of lay people from others")
+    parser.add_argument("--mark-asked", action="store_true", help="mark the articles that questions were written for")
     wanted = parser.parse_args()
+    if wanted.mark_asked:
+        mark_asked()
+        return 0
     if wanted.only in {None, "lookup"} and (wanted.lookup or wanted.only):
         lookup_table()
     reached = Reached()
@@ -80,10 +86,12 @@ def lay_table(reached: Reached) -> None:
         print(f"!! SKIPPED: {error.message} {error.fix}")
     else:
         print("with the sentence encoder" if index.vectors is not None else "by words alone: the index has no vectors")
+        written = index.asked
         for part, some in parts.items():
-            counted = lay.count(index, some)
-            print(f"{part}: {counted}", flush=True)
-            reached.values["lay"] = counted.first_two / counted.questions
+            for index.asked in (None, written):
+                counted = lay.count(index, some)
+                print(f"{part}{_without(index)}: {counted}", flush=True)
+                reached.note("lay", counted.first_two / counted.questions, without=index.asked is None)
         search = RegulationSearch(index)
         confident = sum(search.search(str(row["question"])).answers for row in aside)
         print(f"everyday, even ids: {confident} of {len(aside)} answered out of statutes")
@@ -114,9 +122,12 @@ def stard_table(folder: Path, reached: Reached, *, with_vectors: bool) -> None:
     _stard_rows(
         "words as shipped (table saw these)", questions, lambda text: index.rank_articles(text, DEPTH, semantic=False)
     )
+    written = index.asked
     for name, parts in _kinds_of_folds(questions):
-        measures = _rows(f"words, {name}", questions, CrossValidation(index, questions, parts).rankings(DEPTH))
-        reached.values.setdefault("words", measures["R@10"])
+        for index.asked in (None, written):
+            label = f"words{_without(index)}, {name}"
+            measures = _rows(label, questions, CrossValidation(index, questions, parts).rankings(DEPTH))
+            reached.note("words", measures["R@10"], without=index.asked is None)
     if with_vectors:
         hybrid_rows(index, questions, reached)
 
@@ -133,10 +144,15 @@ def hybrid_rows(index: LegalIndex, questions: Sequence[data.Question], reached: 
     )
     for name, parts in _kinds_of_folds(questions):
         known = CrossValidation(index, questions, parts)
-        measures = _rows(f"hybrid, {name}", questions, lens.held_out(index, questions, against, known, DEPTH))
+        plain, ranked = lens.held_out(index, questions, against, known, DEPTH)
+        without = _rows(f"hybrid{WITHOUT}, {name}", questions, plain)
+        measures = _rows(f"hybrid, {name}", questions, ranked)
         if "hybrid" not in reached.values:
+            reached.note("hybrid", without["R@10"], without=True)
+            reached.note("hybrid mrr", without["MRR@10"], without=True)
             reached.values |= {"hybrid": measures["R@10"], "hybrid mrr": measures["MRR@10"]}
         else:
+            reached.note("hybrid apart", without["R@10"], without=True)
             reached.values["hybrid apart"] = measures["R@10"]
 
 
@@ -200,6 +216,15 @@ def lookup_table() -> None:
     print(f"{checked - len(wrong):,} of {checked:,} right ({len(WRITINGS)} writings), {seconds:.0f} s CPU")
     for text in wrong[:20]:
         print(f"  wrong: {text}")
+
+
+def mark_asked() -> None:
+    """Write the marks of the articles that questions were written for."""
+    print(f"wrote {MARKS}, {asked.write_marks(IndexHandle(IndexFolder(legal_folder())).get()):,} articles")
+
+
+def _without(index: LegalIndex) -> str:
+    return WITHOUT if index.asked is None else ""
 
 
 def _by_own_words(index: LegalIndex, question: str) -> list[Hit]:

@@ -32,16 +32,25 @@ class Reached:
     """What was measured in this run."""
 
     values: dict[str, float] = field(default_factory=dict)
+    plain: dict[str, float] = field(default_factory=dict)
+    """The same without the questions that were written for articles."""
+
+    def note(self, key: str, value: float, *, without: bool) -> None:
+        """Keep the first figure of a goal of which several are measured, the last for lay questions (held out)."""
+        kept = self.plain if without else self.values
+        if key == "lay" or key not in kept:
+            kept[key] = value
 
     def table(self) -> list[str]:
-        """Return a line for each goal, with what was reached; those that were not measured say so."""
-        lines = [f"{'goal':<62}{'wanted':>10}{'reached':>10}"]
+        """Return a line for each goal: what is wanted, what was without the written questions, what was reached."""
+        lines = [f"{'goal':<62}{'wanted':>10}{'without':>10}{'reached':>10}"]
         for key, goal in GOALS.items():
             value = self.values.get(key)
             wanted = f"{'<=' if goal.at_most else '>='} {goal.wanted:g}"
             if value is None:
-                lines.append(f"{goal.name:<62}{wanted:>10}{'-':>10}")
+                lines.append(f"{goal.name:<62}{wanted:>10}{'-':>10}{'-':>10}")
                 continue
+            before = f"{self.plain[key]:.3f}" if key in self.plain else "-"
             met = value <= goal.wanted if goal.at_most else value >= goal.wanted
-            lines.append(f"{goal.name:<62}{wanted:>10}{value:>10.3f}{'' if met else '   missed'}")
+            lines.append(f"{goal.name:<62}{wanted:>10}{before:>10}{value:>10.3f}{'' if met else '   missed'}")
         return lines

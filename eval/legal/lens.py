@@ -137,16 +137,21 @@ def _times_inverse_curvature(slope: Any, past: list[tuple[Any, Any]]) -> Any:
 
 def held_out(
     index: LegalIndex, questions: Sequence[Question], against: Sequence[Rivals], known: CrossValidation, depth: int
-) -> list[list[int]]:
-    """Return each question's ranking with a lens and a wording fitted on the other folds."""
-    vectors = _vectors(index)
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return each question's ranking with a lens and a wording fitted on the other folds.
+
+    Once without the questions that were written for articles, once with them.
+    """
+    vectors, asked = _vectors(index), index.asked
+    plain: list[list[int]] = [[] for _ in questions]
     rankings: list[list[int]] = [[] for _ in questions]
     for fold, (fitted_on, measured_on) in enumerate(known.folds):
         taught = [lesson(index, against[place], known.words(place, fold)) for place in fitted_on]
         vectors.lens, index.wording = fit(index, taught), known.table(fold)
         for place in measured_on:
-            rankings[place] = [hit.id for hit in index.rank_articles(questions[place].text, depth)]
-    return rankings
+            for ranked, index.asked in ((plain, None), (rankings, asked)):
+                ranked[place] = [hit.id for hit in index.rank_articles(questions[place].text, depth)]
+    return plain, rankings
 
 
 def write(index: LegalIndex, questions: Sequence[Question], path: Path = LENS) -> None:

@@ -95,9 +95,13 @@ class CrossValidation:
         """Return the articles found, in the order of their ids, and a row of scores for each prior."""
         weights = {**ARTICLE_WEIGHTS, "headings": fields.headings}
         words = widened(self._questions[place].text, table, fields.fitted)
-        found = sorted(self._index.scores_of(words, CANDIDATES, weights).items())
-        articles = np.array([article for article, _ in found])
-        return articles, np.array([score for _, score in found]) + np.array(_PRIORS) @ self._prior[articles].T
+        found = self._index.scores_of(words, CANDIDATES, weights)
+        for article, counts in self._index.asked_counts(self._questions[place].text).items():
+            found[article] = found.get(article, 0.0) + counts
+        articles = np.array(sorted(found))
+        return articles, np.array([found[article] for article in sorted(found)]) + np.array(_PRIORS) @ self._prior[
+            articles
+        ].T
 
 
 def _features(index: LegalIndex) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from qiusuo.legal.index.asked import asked_articles
 from qiusuo.legal.reading.numbers import folded
 from qiusuo.legal.recognising.script import simplified
 from qiusuo.legal.recognising.told import LEGAL_FROM, WEIGHTS, features
@@ -21,7 +22,7 @@ STEPS = 200
 RATE = 0.3
 FOLDS = 5
 LEAST_OFTEN = 2
-LEAST_WEIGHT = 0.1
+LEAST_WEIGHT = 0.2
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Weights:
 
 
 def told_legal(stard: Sequence[str]) -> list[str]:
-    """Return the legal questions to learn from: those of STARD's training part and our own."""
-    return [*stard, *_lines("told_legal.txt")]
+    """Return the legal questions to learn from: STARD's training part, our own, and those written for articles."""
+    return [*stard, *_lines("told_legal.txt"), *(question for _, question in asked_articles())]
 
 
 def told_everyday() -> list[str]:
@@ -53,27 +54,27 @@ def fit(legal: Sequence[str], everyday: Sequence[str]) -> Weights:
     found = [_features(question) for question in (*legal, *everyday)]
     often = Counter(one for each in found for one in each)
     places = {one: place for place, one in enumerate(one for one in sorted(often) if often[one] >= LEAST_OFTEN)}
-    matrix = np.zeros((len(found), len(places)), np.float32)
-    for row, each in enumerate(found):
-        known = [places[one] for one in each if one in places]
-        matrix[row, known] = 1 / np.sqrt(max(len(known), 1))
+    known = [[places[one] for one in each if one in places] for each in found]
     wanted = np.concatenate([np.ones(len(legal)), np.zeros(len(everyday))])
     share = np.where(wanted == 1, len(wanted) / (2 * len(legal)), len(wanted) / (2 * len(everyday)))
-    weights, bias = _descend(matrix, wanted, share)
+    weights, bias = _descend(known, len(places), wanted, share)
     kept = {one: round(float(weights[place]), 2) for one, place in places.items()}
     return Weights({one: weight for one, weight in kept.items() if abs(weight) >= LEAST_WEIGHT}, round(bias, 3))
 
 
 def _descend(
-    matrix: NDArray[np.float32], wanted: NDArray[np.float64], share: NDArray[np.float64]
+    known: Sequence[Sequence[int]], count: int, wanted: NDArray[np.float64], share: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], float]:
-    """Return weights and bias by Adam; the problem is convex."""
-    values = np.zeros(matrix.shape[1] + 1)
+    """Return weights and bias by Adam, for questions by the places of their features; the problem is convex."""
+    rows = np.repeat(np.arange(len(known)), [len(each) for each in known])
+    columns = np.array([place for each in known for place in each])
+    sizes = 1 / np.sqrt(np.array([max(len(each), 1) for each in known]))
+    values = np.zeros(count + 1)
     first, second = np.zeros_like(values), np.zeros_like(values)
     for step in range(1, STEPS + 1):
-        likely = 1 / (1 + np.exp(-(matrix @ values[:-1].astype(np.float32) + values[-1])))
-        error = share * (likely - wanted)
-        slope = np.append(matrix.T @ error.astype(np.float32) + PENALTY * values[:-1], error.sum())
+        scores = sizes * np.bincount(rows, values[columns], len(known)) + values[-1]
+        error = share * (1 / (1 + np.exp(-scores)) - wanted)
+        slope = np.append(np.bincount(columns, (error * sizes)[rows], count) + PENALTY * values[:-1], error.sum())
         first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
         pace = RATE * (1 - step / (1.1 * STEPS))
         values -= pace * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-6)

@@ -18,9 +18,10 @@ from qiusuo.legal.building.importers.records import as_it_is
 from qiusuo.legal.building.prepared import MUCH_BYTES, prepared, prepared_beside
 from qiusuo.legal.building.ranked import article_documents, case_count, case_documents
 from qiusuo.legal.building.replacing import forget_unread, replace_sources, unread
-from qiusuo.legal.building.staging import ARTICLES, CASES, RANKED_AS, prepare_staging
+from qiusuo.legal.building.staging import ARTICLES, ASKED, CASES, RANKED_AS, prepare_staging
 from qiusuo.legal.building.writer import ImportProgress, StoreWriter, stamp_of
 from qiusuo.legal.index import encoding, semantic
+from qiusuo.legal.index.asked import ASKED_FIELDS, asked_documents, asked_rows
 from qiusuo.legal.index.folder import STORE, IndexFolder
 from qiusuo.legal.index.handle import ARTICLE_FIELDS, CASE_FIELDS
 from qiusuo.legal.index.ranking import RankingBuilder, build_tantivy, load_tantivy
@@ -205,6 +206,8 @@ class Importer:
         articles = self.build_ranking(
             staging / ARTICLES, ARTICLE_FIELDS, lambda _: article_documents(database), lambda _: None
         )
+        shutil.rmtree(staging / ASKED, ignore_errors=True)
+        self.build_ranking(staging / ASKED, ASKED_FIELDS, lambda _: asked_documents(database), lambda _: None)
         cases = self._rank_cases(writer)
         self._build_vectors(database, articles)
         writer.set_meta("ranking_version", str(RANKING_VERSION))
@@ -236,7 +239,8 @@ class Importer:
         if not (self.with_vectors or had_vectors) or not count:
             return
         known, most = self.folder.generations(), None if self.with_vectors else FEW_NEW
-        for done in encoding.build_vectors(self.folder.staging, encoding.article_rows(database), known, most):
+        rows, asked = encoding.article_rows(database), asked_rows(database)
+        for done in encoding.build_vectors(self.folder.staging, rows, known, most, asked=asked):
             self.tell(ImportStep("vectors", done / count))
 
 

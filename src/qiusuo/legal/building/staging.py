@@ -16,6 +16,7 @@ from qiusuo.legal.index.schema import RANKING_VERSION, STORE_VERSION
 
 CASES: Final = "cases"
 ARTICLES: Final = "articles"
+ASKED: Final = "asked"
 RANKED_AS: Final = "cases_ranked_as"
 """By which version the judgments that stand in staging are ranked."""
 

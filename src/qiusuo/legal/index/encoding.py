@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from qiusuo.legal.index import semantic
+from qiusuo.legal.index.asked import asked_rows
 from qiusuo.legal.index.encoder_process import EncoderProcess
 from qiusuo.legal.index.folder import STORE, IndexFolder
 from qiusuo.legal.index.places import NATIONAL, place_of
-from qiusuo.legal.index.semantic import DIMENSIONS, IDS, KEYS, VECTORS
+from qiusuo.legal.index.semantic import ASKED_FILES, DIMENSIONS, FILES, VECTORS, VectorFiles
 from qiusuo.legal.models import Law, LawKind
 from qiusuo.legal.reading.names import STATE
 
@@ -74,26 +75,29 @@ def complete(folder: IndexFolder, generation: Path) -> Iterator[int]:
     """Encode what a published generation lacks; yields how many of its articles are done."""
     address = f"{(generation / STORE).resolve().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as database:
-        rows = list(article_rows(database))
-    yield from build_vectors(generation, rows, folder.generations())
+        rows, asked = list(article_rows(database)), list(asked_rows(database))
+    yield from build_vectors(generation, rows, folder.generations(), asked=asked)
 
 
-def build_vectors(folder: Path, articles: Rows, known: Iterable[Path] = (), most: int | None = None) -> Iterator[int]:
-    """Encode articles and write their vectors as bytes; yields how many are done.
+def build_vectors(
+    folder: Path, articles: Rows, known: Iterable[Path] = (), most: int | None = None, *, asked: Rows = ()
+) -> Iterator[int]:
+    """Encode articles, and questions that were written for them, and write their vectors; yields how many are done.
 
     Where more than ``most`` texts are missing nothing is done. Texts that a generation of ``known`` has vectors of are
     not encoded again, nor those that an interrupted build in ``folder`` or in one of them has done.
     """
-    rows = [(article_id, text, _key(text)) for article_id, text in articles]
-    wanted = {key for _, _, key in rows}
+    of_articles = sorted((article_id, _key(text), text) for article_id, text in articles)
+    of_questions = sorted((article_id, _key(text), text) for article_id, text in asked)
+    rows = [*of_articles, *of_questions]
+    wanted = {key for _, key, _ in rows}
     vectors: dict[bytes, bytes] = {}
     for generation in known:
         if generation != folder:
             found = _vectors_of(generation) | _read_partial(generation / PARTIAL)
             vectors |= {key: vector for key, vector in found.items() if key in wanted}
     vectors |= _read_partial(folder / PARTIAL)
-    # Texts of like length together: a batch costs what its longest text costs.
-    missing = sorted({key: text for _, text, key in rows if key not in vectors}.items(), key=lambda row: len(row[1]))
+    missing = list({key: text for _, key, text in rows if key not in vectors}.items())
     if most is not None and len(missing) > most:
         return
     _mend(folder / PARTIAL)
@@ -107,7 +111,8 @@ def build_vectors(folder: Path, articles: Rows, known: Iterable[Path] = (), most
             partial.flush()
             done += len(batch)
             yield done
-    _write(folder, sorted((article_id, key) for article_id, _, key in rows), vectors)
+    _write(folder, ASKED_FILES, of_questions, vectors)
+    _write(folder, FILES, of_articles, vectors)  # last: a reader looks for them
     (folder / PARTIAL).unlink()
     (folder / TOTAL).unlink()
 
@@ -136,14 +141,18 @@ def _encoded(
         yield batch, turn.result()
 
 
-def _write(folder: Path, rows: Sequence[tuple[int, bytes]], vectors: dict[bytes, bytes]) -> None:
+def _write(
+    folder: Path, names: VectorFiles, rows: Sequence[tuple[int, bytes, str]], vectors: Mapping[bytes, bytes]
+) -> None:
     """Write the files; the vectors come last, for it is them that a reader looks for."""
     import numpy as np  # noqa: PLC0415 - comes with the extra
 
     files: dict[str, Any] = {
-        IDS: np.array([article_id for article_id, _ in rows], dtype=np.int64),
-        KEYS: np.frombuffer(b"".join(key for _, key in rows), dtype=np.uint8).reshape(-1, _KEY),
-        VECTORS: np.frombuffer(b"".join(vectors[key] for _, key in rows), dtype=np.int8).reshape(-1, DIMENSIONS),
+        names.ids: np.array([article_id for article_id, _, _ in rows], dtype=np.int64),
+        names.keys: np.frombuffer(b"".join(key for _, key, _ in rows), dtype=np.uint8).reshape(-1, _KEY),
+        names.vectors: np.frombuffer(b"".join(vectors[key] for _, key, _ in rows), dtype=np.int8).reshape(
+            -1, DIMENSIONS
+        ),
     }
     for name, content in files.items():
         pending = folder / f"new-{name}"
@@ -159,10 +168,12 @@ def _vectors_of(generation: Path) -> dict[bytes, bytes]:
     """Return the vectors of a generation by the key of their text; none where a former version wrote no keys."""
     import numpy as np  # noqa: PLC0415 - comes with the extra
 
-    if not (generation / KEYS).is_file() or not (generation / VECTORS).is_file():
-        return {}
-    keys, vectors = np.load(generation / KEYS), np.load(generation / VECTORS, mmap_mode="r")
-    return {key.tobytes(): vector.tobytes() for key, vector in zip(keys, vectors, strict=True)}
+    found: dict[bytes, bytes] = {}
+    for names in (FILES, ASKED_FILES):
+        if (generation / names.keys).is_file() and (generation / names.vectors).is_file():
+            keys, vectors = np.load(generation / names.keys), np.load(generation / names.vectors, mmap_mode="r")
+            found |= {key.tobytes(): vector.tobytes() for key, vector in zip(keys, vectors, strict=True)}
+    return found
 
 
 def _read_partial(path: Path) -> dict[bytes, bytes]:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from qiusuo.errors import ConfigurationError
 from qiusuo.legal.answers.validity import in_force, repealed
+from qiusuo.legal.index.asked import AskedIndex
 from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.places import NATIONAL, place_of, places_in, subjects_of
 from qiusuo.legal.index.ranking import Fields, Filters, RankingBackend, TantivyBackend, fact_tokens, own_tokens, tokens
@@ -41,6 +42,11 @@ PRIOR_WEIGHTS = (0.1, 0.05, 0.3)
 """Of a law's level, of how many laws cite it, and of its size."""
 SIZE_CAP = 250
 SEMANTIC_WEIGHT = 1.25
+# Of how like a question is to those that were written for an article. Squared: that some words agree is chance.
+ASKED_BY_WORDS = 12.0
+ASKED_BY_MEANING = 8.0
+MOST_BY_WORDS = 3.5
+"""A few words are found whole in many questions: that shall not outweigh the law that a question names."""
 # Set by hand. What a place has made has no vectors; how near it is is guessed by its words.
 OF_NAMED_LAW = 4.0
 ON_ITS_SUBJECT = 0.3
@@ -84,6 +90,7 @@ class LegalIndex:
         self.names = NameTable.build((law.id, law.name) for law in self.store.laws.values())
         self._articles: RankingBackend = TantivyBackend(generation / "articles", ARTICLE_FIELDS)
         self._cases: RankingBackend = TantivyBackend(generation / "cases", CASE_FIELDS)
+        self.asked: AskedIndex | None = AskedIndex(generation / "asked")
         self._version_of = self.store.version_ids()
         self._priors = {
             version.id: law_prior(version.law.kind, self.store.cited_by[version.law.id], version.article_count)
@@ -176,10 +183,12 @@ class LegalIndex:
         semantic: bool,
         anywhere: bool = False,
     ) -> Iterator[Hit]:
-        """Yield articles with their scores: of words, of their law, of meaning, and what else ``counts`` for them."""
-        near = self.vectors.nearness(question, CANDIDATES, words) if semantic and self.vectors is not None else {}
+        """Yield articles with their scores: of words, law, meaning, written questions, and what else ``counts``."""
+        vectors = self.vectors if semantic else None
+        asked = self.asked_counts(question, vectors)
+        near = vectors.nearness(question, CANDIDATES, (*words, *asked)) if vectors is not None else {}
         about = {law_id for subject, laws in self._subjects.items() if subject in question for law_id in laws}
-        for article_id in {**words, **near} if anywhere else words:
+        for article_id in {**words, **near, **asked} if anywhere else words:
             version = self._version_of[article_id]
             if versions is None or version in versions:
                 score = words.get(article_id, 0.0) + self._priors[version] + counts.get(article_id, 0.0)
@@ -187,7 +196,18 @@ class LegalIndex:
                     score += ON_ITS_SUBJECT
                 if article_id in self._purposes:
                     score += WHY_IT_WAS_MADE
-                yield Hit(article_id, score + SEMANTIC_WEIGHT * near.get(article_id, 0.0))
+                score += SEMANTIC_WEIGHT * near.get(article_id, 0.0) + asked.get(article_id, 0.0)
+                yield Hit(article_id, score)
+
+    def asked_counts(self, question: str, vectors: Vectors | None = None) -> dict[int, float]:
+        """Return the articles that like questions were written for, with what that counts."""
+        if self.asked is None:
+            return {}
+        likes = self.asked.likeness(question)
+        counts = {article: min(MOST_BY_WORDS, ASKED_BY_WORDS * like**2) for article, like in likes.items()}
+        for article, like in vectors.likeness(question).items() if vectors is not None else ():
+            counts[article] = counts.get(article, 0.0) + ASKED_BY_MEANING * like**2
+        return counts
 
     def word_scores(self, question: str, limit: int, filters: Mapping[str, str] | None = None) -> dict[int, float]:
         """Return the articles that share words with a question, with their scores relative to the best."""

@@ -6,7 +6,7 @@ from typing import Final
 
 STORE_VERSION: Final = 4
 """Changes with the tables and with what is read into them: an older store is read again from its sources."""
-RANKING_VERSION: Final = 3
+RANKING_VERSION: Final = 4
 """Changes with the fields, tokens or priors of ranking: an older one is built again from the store."""
 
 TABLES: Final = """

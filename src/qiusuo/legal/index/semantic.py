@@ -13,21 +13,36 @@ import importlib.util
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
+from qiusuo.legal.index.asked import together
 from qiusuo.legal.index.wording import legal_phrases
 from qiusuo.words import Fact
 
 VECTORS = "vectors.npy"
 IDS = "vector_ids.npy"
 KEYS = "vector_keys.npy"
+
+
+class VectorFiles(NamedTuple):
+    """The files of some texts: which article each belongs to, the key of the text, the vector."""
+
+    ids: str
+    keys: str
+    vectors: str
+
+
+FILES = VectorFiles(IDS, KEYS, VECTORS)
+ASKED_FILES = VectorFiles("asked_ids.npy", "asked_keys.npy", "asked_vectors.npy")
 LENS = Path(__file__).parent.parent / "data" / "lens.npy"
 DIMENSIONS = 512
 MAX_CHARS = 360
 KNOWN_QUESTIONS = 2048
 PHRASES_WEIGHT = 0.3
+LIKE_FROM = 0.5
+"""Questions of law are as near as this to each other whatever they are about."""
 _SCALE = 127.0
 
 
@@ -109,11 +124,16 @@ class Vectors:
         self.lens = lens()
         # The same question comes again: with another day, from another tool, in an evaluation.
         self.question = functools.lru_cache(maxsize=KNOWN_QUESTIONS)(self._question)
-        self._phrase = functools.lru_cache(maxsize=KNOWN_QUESTIONS)(lambda text: encoder.encode([text]))
+        self._own = functools.lru_cache(maxsize=KNOWN_QUESTIONS)(lambda text: encoder.encode([text]))
         self._encoder = encoder
         self._ids = np.load(folder / IDS)
         self._place = {int(article_id): place for place, article_id in enumerate(self._ids)}
         self._vectors = np.load(folder / VECTORS).astype(np.float32) / _SCALE
+        # Questions of one article lie side by side.
+        self._asked_ids, self._asked_starts, self._asked_counts = np.unique(
+            np.load(folder / ASKED_FILES.ids), return_index=True, return_counts=True
+        )
+        self._asked = np.load(folder / ASKED_FILES.vectors).astype(np.float32) / _SCALE
 
     @classmethod
     def open(cls, folder: Path) -> Vectors | None:
@@ -125,10 +145,10 @@ class Vectors:
 
     def _question(self, text: str) -> Any:
         """Return the vector of a question, drawn towards what the law calls the things it speaks of."""
-        own, meant = self._encoder.encode([text]), legal_phrases(text)
+        own, meant = self._own(text), legal_phrases(text)
         if not meant:
             return own
-        return unit(own + PHRASES_WEIGHT * unit(sum(map(self._phrase, meant))))
+        return unit(own + PHRASES_WEIGHT * unit(sum(map(self._own, meant))))
 
     def of(self, articles: Iterable[int]) -> Any:
         """Return the vectors of articles, a row for each."""
@@ -146,6 +166,20 @@ class Vectors:
         best = float(scores.max()) or 1.0
         places = {*near, *(self._place[article_id] for article_id in also if article_id in self._place)}
         return {int(self._ids[place]): float(scores[place]) / best for place in places}
+
+    def likeness(self, text: str) -> dict[int, float]:
+        """Return the articles that like questions were written for, with how much nearer they are than others."""
+        import numpy as np  # noqa: PLC0415 - comes with the extra
+
+        if not len(self._asked):
+            return {}
+        scores = np.maximum(self._asked @ self._own(text)[0], LIKE_FROM)
+        best = np.maximum.reduceat(scores, self._asked_starts)
+        # The next best of each article: what is left where the best is taken away.
+        rest = np.where(scores == np.repeat(best, self._asked_counts), LIKE_FROM, scores)
+        found = together(best, np.maximum.reduceat(rest, self._asked_starts)) - LIKE_FROM
+        like = np.flatnonzero(found > 0)
+        return dict(zip(self._asked_ids[like].tolist(), found[like].tolist(), strict=True))
 
 
 @functools.lru_cache(maxsize=2)
