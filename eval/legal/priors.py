@@ -43,6 +43,7 @@ class CrossValidation:
         self._index, self._questions, self.folds = index, questions, folds
         self.fold_of = {place: fold for fold, (_, inside) in enumerate(folds) for place in inside}
         self._prior = _features(index)
+        self._asked = [index.asked_counts(question.text) for question in questions]
         articles = wording.article_pairs(index, questions)
         numbers = range(len(folds))
         self._tables = {
@@ -96,7 +97,7 @@ class CrossValidation:
         weights = {**ARTICLE_WEIGHTS, "headings": fields.headings}
         words = widened(self._questions[place].text, table, fields.fitted)
         found = self._index.scores_of(words, CANDIDATES, weights)
-        for article, counts in self._index.asked_counts(self._questions[place].text).items():
+        for article, counts in self._asked[place].items():
             found[article] = found.get(article, 0.0) + counts
         articles = np.array(sorted(found))
         return articles, np.array([found[article] for article in sorted(found)]) + np.array(_PRIORS) @ self._prior[
