@@ -1,7 +1,7 @@
 """The marks by which an article is known again, and how well its own questions find it.
 
 ``python -m eval.legal --mark-asked`` writes the marks anew from the installed statutes: run it after
-``src/qiusuo/legal/data/asked.tsv`` was changed, and read again the questions of articles that have changed.
+``src/qiusuo/legal/data/asked.txt`` was changed, and read again the questions of articles that have changed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from qiusuo.legal.models import Article, ArticleNumber
 MOST_MARKS = 6
 PAIR = 2
 _HEAD = """\
-# The articles that the questions of asked.tsv were written for, as they stood in the default statutes when these
+# The articles that the questions of asked.txt were written for, as they stood in the default statutes when these
 # were written: law, number, and the rarest pairs of characters of the text, by which the article is known again when
 # numbers have changed. Made by python -m eval.legal --mark-asked; documents that only packs bring have no marks.
 """

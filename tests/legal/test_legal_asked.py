@@ -67,7 +67,7 @@ def first_three(index: LegalIndex, question: str) -> list[asked.AskedArticle]:
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Questions for laws of the tests, instead of those that are shipped."""
-    monkeypatch.setattr(asked, "ASKED", tmp_path / "asked.tsv")
+    monkeypatch.setattr(asked, "ASKED", tmp_path / "asked.txt")
     monkeypatch.setattr(asked, "MARKS", tmp_path / "marks.tsv")
     asked.ASKED.write_text("水壶法\t2\t刚到手就往外渗，店家死活不认账咋办\n", "utf-8")
     asked.MARKS.write_text("水壶法\t2\t漏水 更换 买受\n", "utf-8")

@@ -1,6 +1,6 @@
 """Questions as lay people ask them, each written for an article: who asks like one of them is led to its article.
 
-``asked.tsv`` has the questions, ``asked_articles.tsv`` of each article the marks by which it is known: the rarest pairs
+``asked.txt`` has the questions, ``asked_articles.txt`` of each article the marks by which it is known: the rarest pairs
 of characters of the text that the questions were written from. Laws are amended and numbered anew; where most of the
 marks are missing, the article of that number is another one and gets no questions.
 """
@@ -19,8 +19,8 @@ from qiusuo.legal.index.ranking import Fields, RankedDocument, RankingBackend, T
 from qiusuo.legal.models import ArticleNumber
 from qiusuo.legal.reading.names import NameTable
 
-ASKED: Final = Path(__file__).parent.parent / "data" / "asked.tsv"
-MARKS: Final = Path(__file__).parent.parent / "data" / "asked_articles.tsv"
+ASKED: Final = Path(__file__).parent.parent / "data" / "asked.txt"
+MARKS: Final = Path(__file__).parent.parent / "data" / "asked_articles.txt"
 ASKED_FIELDS: Final = Fields(ranked=("asked",))
 ENOUGH_MARKS: Final = 0.5
 NEAREST: Final = 300
