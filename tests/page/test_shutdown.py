@@ -88,7 +88,8 @@ class Balancer:
         """Pass on to the other server from now on; connections that a browser has kept are closed."""
         self._ports.reverse()
         assert self._loop is not None
-        self._loop.call_soon_threadsafe(lambda: [writer.close() for writer in self._open])
+        for writer in list(self._open):
+            self._loop.call_soon_threadsafe(writer.close)
 
     @contextmanager
     def serving(self) -> Iterator[str]:
