@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 0.1
 LOOK_SECONDS: Final = 0.5
 """A turn that has been silent for so long is looked up in the database: its server may be gone."""
-APPEAR_SECONDS: Final = 0.25
+APPEAR_SECONDS: Final = 1.5
 """So long a turn that has just begun may take to be heard of."""
 STOP_SECONDS: Final = 8.0
 
