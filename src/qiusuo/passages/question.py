@@ -13,7 +13,7 @@ from qiusuo.citations.meaning.wording import fold, terms
 from qiusuo.tables import read_table
 
 YEAR: Final = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
-_TABLE: Final = Path(__file__).parent / "data" / "asked.txt"
+_TABLE: Final = Path(__file__).parent / "data" / "asked.tsv"
 _NO_KIND: Final = "-"
 _LONGEST_QUESTION: Final = 600
 # Words that only say that something is asked. What kind of thing is asked for is read from the table.

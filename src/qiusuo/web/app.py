@@ -119,6 +119,10 @@ class QiusuoApp(FastAPI):
             parts = document["components"]
             for extension in self.extensions:
                 document["paths"] |= extension.paths
+                if extension.document is not None:
+                    made = extension.document()
+                    document["paths"] |= made["paths"]
+                    parts["schemas"] = {**made["schemas"], **parts["schemas"]}
             # Bodies that are not valid are answered with 400 here, not with FastAPI's own 422.
             for name in _VALIDATION:
                 parts["schemas"].pop(name, None)

@@ -117,7 +117,7 @@ class Extension:
 
     The guard stands before it too; the user is in ``scope["state"]["user"]``. ``stop`` ends streams that would keep
     the server from stopping: a lifespan ends only after them. ``answering`` tells whether there are such. ``paths`` is
-    its part of the OpenAPI document.
+    its part of the OpenAPI document; ``document`` makes one that takes its time, with the ``schemas`` that it names.
     """
 
     routes: Sequence[BaseRoute]
@@ -125,6 +125,7 @@ class Extension:
     stop: Callable[[], None] | None = field(default=None)
     answering: Callable[[], bool] | None = field(default=None)
     paths: Mapping[str, Any] = field(default_factory=dict)
+    document: Callable[[], Mapping[str, Any]] | None = field(default=None)
 
 
 Extend = Callable[[Backend], Extension]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi.encoders import jsonable_encoder
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaMode
 
 from qiusuo.models import Freshness, Outcome, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
@@ -220,7 +221,8 @@ class HealthAnswer(CamelModel):
     )
 
 
-_REFERENCE: Final = "#/components/schemas/{model}"
+REFERENCE: Final = "#/components/schemas/{model}"
+"""How the document names a shape of its own."""
 
 
 def error_responses(*statuses: int, model: type[BaseModel] = ErrorAnswer) -> dict[int | str, dict[str, Any]]:
@@ -229,12 +231,12 @@ def error_responses(*statuses: int, model: type[BaseModel] = ErrorAnswer) -> dic
     By its name alone: FastAPI would make a validator of the shape for each status of each route, which nobody uses and
     which the first request waits for.
     """
-    answer = {"content": {"application/json": {"schema": {"$ref": _REFERENCE.format(model=model.__name__)}}}}
+    answer = {"content": {"application/json": {"schema": {"$ref": REFERENCE.format(model=model.__name__)}}}}
     return {status: dict(answer) for status in statuses}
 
 
-def shape_of(model: type[BaseModel]) -> dict[str, Any]:
+def shape_of(model: type[BaseModel], mode: JsonSchemaMode = "serialization") -> dict[str, Any]:
     """Return a shape and those it is made of by their names, as the OpenAPI document has them."""
-    whole = model.model_json_schema(ref_template=_REFERENCE, mode="serialization")
+    whole = model.model_json_schema(ref_template=REFERENCE, mode=mode)
     shape = jsonable_encoder(whole, exclude_none=True)  # as FastAPI writes the rest
     return {**shape.pop("$defs", {}), model.__name__: shape}

@@ -10,8 +10,6 @@ from http import HTTPStatus
 from itertools import takewhile
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -37,10 +35,10 @@ from qiusuo.engines.base import Joins
 from qiusuo.errors import InvalidQuery, SearchError
 from qiusuo.files import MAX_BYTES, PER_MESSAGE, missing_packages
 from qiusuo.models import SearchType
-from qiusuo.pipeline.request import MAX_QUERY_CHARS
 from qiusuo.service import EngineStatus
 from qiusuo.web.api import engine_shape, problem_shape
 from qiusuo.web.backend import Backend, Extend, Extension
+from qiusuo.web.chat.bodies import NewBranch, NewSession, Question, SessionChange
 from qiusuo.web.chat.choices import Choices, budget_shape
 from qiusuo.web.chat.feedback import FeedbackRoutes
 from qiusuo.web.chat.files import FileRoutes
@@ -53,51 +51,10 @@ from qiusuo.web.language import reader_language, wished_language
 from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.web.signin.shown import person_shown
 from qiusuo.words import Fact, Language
-from qiusuo.words.languages import LANGUAGE_PATTERN
 
 PAGE_LENGTH: Final = 50
 """Turns or conversations in one answer, where a request does not say how many."""
 EXAMPLES: Final = (Fact("example.first"), Fact("example.second"), Fact("example.third"), Fact("example.fourth"))
-
-
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
-
-
-class NewSession(_Body):
-    """A conversation to begin."""
-
-    title: str = Field(default="", max_length=MAX_TITLE)
-    settings: dict[str, Any] = Field(default_factory=dict)
-
-
-class NewBranch(_Body):
-    """At which question of a conversation another one goes off."""
-
-    turn: str = Field(min_length=1, max_length=200)
-
-
-class SessionChange(_Body):
-    """What to change of a conversation."""
-
-    title: str | None = Field(default=None, min_length=1, max_length=MAX_TITLE)
-    settings: dict[str, Any] | None = None
-
-
-class Question(_Body):
-    """A question, or (with ``replaces``) another go at an earlier one; ``query`` is what to search for instead.
-
-    With ``research`` it is looked into from several sides. ``goes_on`` is a research that broke off, in the place of a
-    text: it goes on where it was. ``model`` is the name of the one that answers this message alone, blank: the first.
-    """
-
-    text: str = ""
-    research: bool = False
-    goes_on: str | None = None
-    query: str | None = Field(default=None, max_length=MAX_QUERY_CHARS)
-    replaces: str | None = None
-    language: str | None = Field(default=None, pattern=LANGUAGE_PATTERN)
-    model: str | None = None
 
 
 def chat_extension(model: Model | None = None, store: SessionStore | None = None) -> Extend:
@@ -128,7 +85,13 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
         feedback = FeedbackRoutes(backend, conversations)
         routes = [*portable.routes(), *feedback.routes(), *OwnDataRoutes(backend, conversations).routes()]
         routes += ChatRoutes(backend, conversations).routes()
-        return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering)
+
+        def document() -> dict[str, Any]:
+            from qiusuo.web.chat.document import chat_document  # noqa: PLC0415 - for who asks for it
+
+            return chat_document({route.path for route in routes})
+
+        return Extension(routes, lifespan, conversations.break_off, lambda: conversations.answering, document=document)
 
     return extend
 
