@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from qiusuo.chat.stores.database.parts import all_tables
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.cli.database.data import run_copy
+from qiusuo.cli.database.people import run_add, run_audit, run_revoke
 from qiusuo.data import copying
 from qiusuo.errors import ConfigurationError
 from tests.support.kept_data import fill, with_store
@@ -87,6 +89,26 @@ def test_every_row_goes_over(
     assert "--replace" in capsys.readouterr().err
     assert run_copy(source, target, replace=True) == 0
     assert with_store(target, everything) == before
+
+
+def test_people_can_be_added_and_taken_away_there(
+    both: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = both
+    monkeypatch.setenv("QIUSUO_DATABASE_URL", source)
+    for name in ("ada", "ben"):
+        assert run_add(name, {}, as_json=False) == 0
+    # Also where the target has counted on its own before.
+    for replace in (False, True):
+        assert run_copy(source, target, replace=replace) == 0
+        monkeypatch.setenv("QIUSUO_DATABASE_URL", target)
+        assert run_add("cem", {}, as_json=False) == 0
+        assert run_revoke("ada") == 0
+        capsys.readouterr()
+        assert run_audit(since=None, as_json=True) == 0
+        lines = json.loads(capsys.readouterr().out)
+        assert [line["values"]["name"] for line in lines] == ["ada", "cem", "ben", "ada"]
+        assert [line["id"] for line in lines] == [4, 3, 2, 1]
 
 
 @pytest.mark.programs
