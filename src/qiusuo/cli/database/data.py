@@ -64,6 +64,7 @@ def run_restore(source: Path) -> Exit:
         say(words("restored", file=str(database), made=_about(done.manifest, words)))
         if done.former is not None:
             say(words("former_kept", file=str(done.former)))
+        say(words("restored_too"))
 
     return guarded(work)
 
