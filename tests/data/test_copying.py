@@ -185,3 +185,24 @@ def test_nothing_is_copied_from_nowhere_or_onto_itself(tmp_path: Path, monkeypat
     with_store(file, lambda store: store.create("ada"))
     assert run_copy(file, file, replace=True) == 2
     assert len(with_store(file, lambda store: store.list("ada"))) == 1
+
+
+def test_what_is_wrong_with_an_address_names_its_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("QIUSUO_LANG", "en")
+    file, away = f"sqlite:///{tmp_path / 'one.db'}", "postgresql://qiusuo@127.0.0.1:1/qiusuo"
+    with_store(file, lambda store: store.create("ada"))
+    monkeypatch.setenv("QIUSUO_DATABASE_URL", f"sqlite:///{tmp_path / 'none.db'}")
+    cases = (
+        ((file, "mysql://there"), "--to: mysql:// is not supported"),
+        ((file, away), "correct host and port in --to"),
+        ((away, file), "correct host and port in --from"),
+        ((f"sqlite:///{tmp_path / 'two.db'}", file), "Check --from."),
+        ((None, file), "Check QIUSUO_DATABASE_URL."),
+    )
+    for given, told in cases:
+        assert run_copy(*given, replace=True) in {3, 4}
+        said = capsys.readouterr().err
+        assert told in said
+        assert ("QIUSUO_DATABASE_URL" in said) == (given[0] is None)
