@@ -73,6 +73,8 @@ def test_a_backup_comes_back_and_the_former_database_stays(
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     former = Path(re.search(r"former database: (.+)", said)[1])  # type: ignore[index]
     assert "About coffee" in titles(former)
+    # So are those who had themselves forgotten meanwhile.
+    assert "revoked since the backup are back" in said
     assert {name for name in others_in(file.parent) if not name.startswith("chat.db")} == set()
 
 

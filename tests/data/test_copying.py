@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from qiusuo.chat.stores.database.parts import all_tables
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.cli.database.data import run_copy
+from qiusuo.cli.database.people import run_add, run_audit, run_revoke
 from qiusuo.data import copying
 from qiusuo.errors import ConfigurationError
 from tests.support.kept_data import fill, with_store
@@ -87,6 +89,26 @@ def test_every_row_goes_over(
     assert "--replace" in capsys.readouterr().err
     assert run_copy(source, target, replace=True) == 0
     assert with_store(target, everything) == before
+
+
+def test_people_can_be_added_and_taken_away_there(
+    both: tuple[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = both
+    monkeypatch.setenv("QIUSUO_DATABASE_URL", source)
+    for name in ("ada", "ben"):
+        assert run_add(name, {}, as_json=False) == 0
+    # Also where the target has counted on its own before.
+    for replace in (False, True):
+        assert run_copy(source, target, replace=replace) == 0
+        monkeypatch.setenv("QIUSUO_DATABASE_URL", target)
+        assert run_add("cem", {}, as_json=False) == 0
+        assert run_revoke("ada") == 0
+        capsys.readouterr()
+        assert run_audit(since=None, as_json=True) == 0
+        lines = json.loads(capsys.readouterr().out)
+        assert [line["values"]["name"] for line in lines] == ["ada", "cem", "ben", "ada"]
+        assert [line["id"] for line in lines] == [4, 3, 2, 1]
 
 
 @pytest.mark.programs
@@ -163,3 +185,24 @@ def test_nothing_is_copied_from_nowhere_or_onto_itself(tmp_path: Path, monkeypat
     with_store(file, lambda store: store.create("ada"))
     assert run_copy(file, file, replace=True) == 2
     assert len(with_store(file, lambda store: store.list("ada"))) == 1
+
+
+def test_what_is_wrong_with_an_address_names_its_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("QIUSUO_LANG", "en")
+    file, away = f"sqlite:///{tmp_path / 'one.db'}", "postgresql://qiusuo@127.0.0.1:1/qiusuo"
+    with_store(file, lambda store: store.create("ada"))
+    monkeypatch.setenv("QIUSUO_DATABASE_URL", f"sqlite:///{tmp_path / 'none.db'}")
+    cases = (
+        ((file, "mysql://there"), "--to: mysql:// is not supported"),
+        ((file, away), "correct host and port in --to"),
+        ((away, file), "correct host and port in --from"),
+        ((f"sqlite:///{tmp_path / 'two.db'}", file), "Check --from."),
+        ((None, file), "Check QIUSUO_DATABASE_URL."),
+    )
+    for given, told in cases:
+        assert run_copy(*given, replace=True) in {3, 4}
+        said = capsys.readouterr().err
+        assert told in said
+        assert ("QIUSUO_DATABASE_URL" in said) == (given[0] is None)

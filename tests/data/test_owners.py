@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -20,16 +21,24 @@ from qiusuo.chat.stores.database.parts import all_tables, owned_by
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.cli.database.owners import run_export, run_forget, run_retention
-from qiusuo.people.schema import members, used
+from qiusuo.cli.database.people import run_add, run_audit
+from qiusuo.people.audit import Noted
+from qiusuo.people.audit_store import SqlAuditStore
+from qiusuo.people.budgets import month_of
+from qiusuo.people.schema import PeopleTables, members, used
 from qiusuo.people.sign_ins import people as sign_in_people
 from qiusuo.people.sign_ins import sign_ins
 from qiusuo.usage.recorder import Batch, Key
 from qiusuo.usage.schema import SUMS
 from qiusuo.usage.store import UsageStore
+from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.people import people_extension
+from qiusuo.words import Fact
 from tests.support.kept_data import HOUR, fill, with_store
 from tests.support.postgres_process import PROGRAMS
 from tests.support.scripted_model import Gate, Reply
 from tests.support.stores import START, turn, url
+from tests.support.web_server import WebServer
 from tests.web.test_chat_api import page
 
 __all__ = ["url"]  # a fixture
@@ -49,7 +58,7 @@ async def plant(store: SqlSessionStore, owner: str = OWNER, words: str = MARKER)
     who = {"issuer": "https://login.example", "subject": f"id of {words}", "name": owner}
     rows = (
         (members, {"name": owner, "mark": words, "digest": words, "role": "user", "made_at": 1}),
-        (used, {"month": 202611, "name": owner, "searches": 1, "tokens": 1}),
+        (used, {"month": 202401, "name": owner, "searches": 1, "tokens": 1}),
         (sign_in_people, {**who, "since": 1}),
         (sign_ins, {**who, "id": words, "email": words, "groups": "", "began": 1, "seen": 1, "id_token": words}),
     )
@@ -93,7 +102,10 @@ def settings(url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 class TestForget:
-    def test_nothing_of_them_is_left_anywhere(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_nothing_of_them_is_left_anywhere(
+        self, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("QIUSUO_AUDIT_DAYS", "0")
         with_store(url, plant, clock=lambda: START)
         with_store(url, lambda store: plant(store, "bob", "coffee"), clock=lambda: START)
         before = with_store(url, lambda store: rows_of(store, OWNER))
@@ -108,12 +120,30 @@ class TestForget:
                 assert f"{name}: {count} rows" in said
         assert "usage: 2 rows" in said
         assert "Nothing is left" in said
+        assert f"The token of {OWNER} in the database has ended" in said
         assert MARKER.encode() not in dump(url)
         assert with_store(url, lambda store: rows_of(store, "bob")) == others
         # The board still has all searches.
         totals = with_store(url, lambda store: rows_of(store, ":others"))
         assert totals["qiusuo_usage"] == 2
         assert run_forget(OWNER, yes=True, as_json=False) == 1
+
+    @pytest.mark.usefixtures("url")
+    def test_what_stays_in_the_audit_log_is_said(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert run_add(OWNER, {}, as_json=False) == 0
+        capsys.readouterr()
+        assert run_forget(OWNER, yes=True, as_json=False) == 0
+        said = capsys.readouterr().out
+        # That there was a token, and that this was done.
+        assert "audit log still has 2 lines with the name, each for QIUSUO_AUDIT_DAYS (365 days)" in said
+        assert "Nothing else is left in the database." in said
+        assert run_forget(OWNER, yes=True, as_json=False) == 1
+        said = capsys.readouterr().out
+        assert "nothing to delete" in said
+        assert "2 lines" in said
+        assert run_audit(since=None, as_json=True) == 0
+        line = json.loads(capsys.readouterr().out)[0]
+        assert (line["who"], line["code"], line["values"]) == ("terminal", "audit.forgotten", {"name": OWNER})
 
     def test_it_is_not_done_unasked(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
         with_store(url, lambda store: store.create(OWNER))
@@ -152,11 +182,17 @@ class TestForget:
             assert run_forget(owner, yes=True, as_json=True) == 0
             assert typed.exists() == left
 
-    def test_as_json(self, url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_as_json(self, url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         with_store(url, lambda store: store.create(OWNER))
         assert run_forget(OWNER, yes=True, as_json=True) == 0
         told = json.loads(capsys.readouterr().out)
-        assert told == {"owner": OWNER, "deleted": {"qiusuo_sessions": 1}, "usageRows": 0, "noTrace": True}
+        deleted = {"owner": OWNER, "deleted": {"qiusuo_sessions": 1}, "usageRows": 0}
+        assert told == {**deleted, "stays": {"qiusuo_audit": 1}, "noTrace": False}
+        monkeypatch.setenv("QIUSUO_AUDIT_DAYS", "0")
+        with_store(url, lambda store: store.create("bob"))
+        assert run_forget("bob", yes=True, as_json=True) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told == {**deleted, "owner": "bob", "stays": {}, "noTrace": True}
 
 
 def opened(data: bytes | Path) -> dict[str, Any]:
@@ -194,6 +230,23 @@ class TestExport:
         assert run_export(OWNER, target, force=False) == 2
         assert run_export("nobody", tmp_path / "nobody.zip", force=False) == 1
         assert not (tmp_path / "nobody.zip").exists()
+
+    def test_it_has_the_audit_lines_by_and_about_them(self, url: str, tmp_path: Path) -> None:
+        async def note(store: SqlSessionStore) -> None:
+            log = SqlAuditStore(PeopleTables(store.database))
+            added, ended = Fact("audit.token_added", name=OWNER, role="user"), Fact("audit.share_ended", share="s1")
+            others = Fact("audit.token_revoked", name="bob")
+            doers = (("eve", "203.0.113.7", added), (OWNER, "203.0.113.8", ended), ("eve", "203.0.113.7", others))
+            await log.add([Noted(1, who, address, fact) for who, address, fact in doers])
+
+        with_store(url, note)
+        assert run_export(OWNER, tmp_path / "ada.zip", force=False) == 0
+        rows = opened(tmp_path / "ada.zip")["records/audit.json"]
+        # From where others have done it is theirs.
+        assert [(row["who"], row["address"], row["code"]) for row in rows] == [
+            ("eve", "", "audit.token_added"),
+            (OWNER, "203.0.113.8", "audit.share_ended"),
+        ]
 
 
 class TestRetention:
@@ -263,3 +316,28 @@ class TestOverHttp:
             assert it.client.get("/api/chat/sessions").json()["total"] == 1
         assert b"zanzibar" not in dump(url)
         assert b"coffee" in dump(url)
+
+    def test_what_the_operator_has_set_is_not_theirs_to_delete(self, url: str) -> None:
+        with_store(url, lambda store: plant(store, words="tea"))
+        this_month = month_of(time.time())
+
+        async def spend(store: SqlSessionStore) -> None:
+            row = {"month": this_month, "name": OWNER, "searches": 4, "tokens": 0}
+            await store.database.run(lambda to: to.execute(insert(used).values(row)), write=True)
+
+        with_store(url, spend)
+        own = (chat_extension(None, open_store(url)), people_extension())
+        with WebServer.over("brave", extensions=own, tokens=f"{OWNER}:{ADA},eve:{BOB}:operator") as server:
+            headers = {"Authorization": f"Bearer {ADA}"}
+            told = server.client.post("/api/chat/forget", json={"confirm": True}, headers=headers)
+            assert told.status_code == 200, told.text
+            stays = {"qiusuo_people_tokens": 1, "qiusuo_people_used": 1, "qiusuo_retention": 1}
+            # Under the name of their sign-in something is set, so they keep it.
+            assert told.json()["stays"] == {**stays, "qiusuo_sign_in_people": 1, "qiusuo_audit": 1}
+            assert told.json()["noTrace"] is False
+            gone = {"qiusuo_sessions", "qiusuo_files", "qiusuo_feedback", "qiusuo_shares", "qiusuo_sign_ins"}
+            assert gone <= set(told.json()["deleted"])
+            [line] = server.client.get("/api/audit", headers={"Authorization": f"Bearer {BOB}"}).json()["lines"]
+            assert (line["who"], line["code"]) == (OWNER, "audit.forgotten")
+        left = with_store(url, lambda store: rows_of(store, OWNER))
+        assert {name: count for name, count in left.items() if count} == {**stays, "qiusuo_sign_in_people": 1}

@@ -251,5 +251,5 @@ def test_everything_of_one_s_own_is_downloaded_and_deleted(chromium: Browser, tm
         dialog.get_by_role("button", name="Delete everything").click()
         dialog.get_by_role("button", name="Yes, delete everything").click()
         expect(page("article.turn")).to_have_count(0)
-        expect(page.page.get_by_text("Everything was deleted")).to_be_visible()
+        expect(page.page.get_by_text("Your data was deleted")).to_be_visible()
         assert asked(world) == 0

@@ -50,6 +50,27 @@ def person(tmp_path: Path, *, server: dict[str, Any] | None = None, **limits: An
         yield Person(it, **limits)
 
 
+@pytest.mark.parametrize("proxy", [False, True])
+def test_nobody_gets_a_new_budget_by_being_forgotten(tmp_path: Path, *, proxy: bool) -> None:
+    settings = {"trusted_proxies": "127.0.0.1", "proxy_user_header": "X-Forwarded-User"} if proxy else {}
+    with person(tmp_path, server=settings, searches=1) as bob:
+        if proxy:  # of the same name as the token, which they do not use
+            bob.it.server.client.headers["X-Forwarded-User"] = "bob"
+        token = None if proxy else bob.token
+        assert bob.it.search("q1", token).status_code == 200
+        assert bob.it.search("q2", token).status_code == 429
+        told = bob.it.post("/api/chat/forget", token, confirm=True)
+        assert told.status_code == 200, told.text
+        assert told.json()["stays"]["qiusuo_people_tokens"] == 1
+        assert told.json()["noTrace"] is False
+        bob.it.server.client.headers.pop("X-Forwarded-User", None)
+        row = bob.row()
+        assert (row["searches"], row["usedSearches"]) == (1, 1)
+        if proxy:
+            bob.it.server.client.headers["X-Forwarded-User"] = "bob"
+        assert bob.it.search("q3", token).status_code == 429
+
+
 def events(answer: httpx.Response) -> list[dict[str, Any]]:
     return [json.loads(line[5:]) for line in answer.text.splitlines() if line.startswith("data:")]
 
@@ -70,6 +91,7 @@ def test_searches_of_a_month(tmp_path: Path) -> None:
             "notice.searches_low",
             {"used": 4, "limit": 5, "anew": "2026-12-01"},
         )
+        assert "4 of 5 searches are used" in json.dumps(told)
         assert bob.search("q5").status_code == 200
         asked = bob.it.world.requests("brave") + bob.it.world.requests("searxng")
         refused = bob.search("q6")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.database import people as commands
 from qiusuo.cli.exits import Exit
+from qiusuo.people.people import People
+from qiusuo.people.schema import PeopleTables
+from qiusuo.people.store import PeopleStore
 from tests.support.people_world import AMY, EVE, PeopleServer, people_server
 
 
@@ -60,6 +66,9 @@ def test_a_token_opens_every_door_until_it_is_revoked(file: Path, caplog: pytest
         assert statuses(it, None) == statuses(it, token[:-1] + "_") == statuses(it, token.upper()) == {401}
         # Who has it is no operator, and owns what they ask.
         assert it.get("/api/people", token).status_code == it.get("/api/settings", token).status_code == 403
+        assert "qiusuo tokens change bob --role operator" in it.get("/api/settings", token).json()["fix"]
+        assert "QIUSUO_TOKENS, and restart" in it.get("/api/settings", AMY).json()["fix"]
+        assert "qiusuo tokens add NAME" in it.search("tea", None).json()["fix"]
         told = it.get("/api/people").json()
         [bob] = told["people"]
         assert (bob["name"], bob["role"], bob["ended"]) == ("bob", "user", False)
@@ -243,6 +252,21 @@ class TestCommands:
         assert codes == ["revoked", "rotated", "changed", "added"]
         assert {line["who"] for line in lines} == {"terminal"}
 
+    def test_the_list_fits_a_small_terminal(
+        self, file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert file.parent.exists()
+        monkeypatch.setenv("COLUMNS", "80")
+        assert commands.run_add("ada", {"role": "operator"}, as_json=False) == Exit.OK
+        assert commands.run_add("ben", {"searches": "2000"}, as_json=False) == Exit.OK
+        capsys.readouterr()
+        assert commands.run_list(as_json=False) == Exit.OK
+        head, _, *rows = capsys.readouterr().out.splitlines()
+        # What nobody has is left out, and everybody has one line.
+        assert [name.strip() for name in head.split("┃")] == ["Name", "Token", "Role", "Searches (month)"]
+        assert [row.split()[0] for row in rows] == ["ada", "ben"]
+        assert rows[1].rstrip().endswith("0 / 2,000")
+
     def test_the_options_are_read(self, file: Path) -> None:
         from typer.testing import CliRunner
 
@@ -285,16 +309,39 @@ class TestCommands:
         from qiusuo.config import Settings
         from qiusuo.errors import ConfigurationError
 
+        fixes: list[str] = []
+
         def tried() -> str:
             try:
                 listen(Settings.load(host="0.0.0.0", port=0)).close()  # noqa: S104 - closed at once
             except ConfigurationError as error:
+                fixes.append(error.fix)
                 return error.fact.code
             return ""
 
         assert tried() == "cli.open_to_all"
+        assert "qiusuo tokens add NAME" in fixes[0]
         assert not os.path.exists(file)  # noqa: PTH110 - to look creates nothing
         assert commands.run_add("bob", {}, as_json=False) == Exit.OK
         assert tried() == ""
         file.write_bytes(b"this is no database" * 1000)
         assert tried() == "cli.people_unknown"
+
+
+async def test_a_database_that_is_away_is_one_line_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("qiusuo.people.people.WRITE_SECONDS", 0.01)
+    store = open_store("postgresql://qiusuo@127.0.0.1:1/qiusuo")
+    people = People(PeopleStore(PeopleTables(store.database)))
+    people.start()
+    try:
+        end = time.monotonic() + 10
+        while not caplog.records and time.monotonic() < end:  # noqa: ASYNC110 - a log has no event
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
+    finally:
+        await store.database.aclose()
+    [line] = [record for record in caplog.records if record.name == "qiusuo.people.people"]
+    assert (line.levelname, line.exc_info) == ("WARNING", None)
+    assert "does not answer" in line.getMessage()

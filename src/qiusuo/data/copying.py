@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, String, Table, delete, func, inspect, literal, select, tuple_
+from sqlalchemy import Connection, Integer, Select, String, Table, delete, func, inspect, literal, select, tuple_
 
 from qiusuo.chat.stores.database.connections import Database
 from qiusuo.chat.stores.database.history import unfinished
@@ -75,7 +75,12 @@ async def copy_all(source: Database, target: Database, *, replace: bool, tell: T
     if found != digests or now != digests:
         raise ConfigurationError(Fact("data.copy_differs"), place=source.address.shown)
     copied = Copied(await target.run(lambda to: _counts(to, tables)))
-    await target.run(unfinished.drop, write=True)
+
+    def finish(connection: Connection) -> None:
+        _count_on(connection, tables)
+        unfinished.drop(connection)
+
+    await target.run(finish, write=True)
     return copied
 
 
@@ -115,6 +120,25 @@ def _batch(connection: Connection, table: Table, last: tuple[Any, ...] | None) -
 
 def _insert(connection: Connection, table: Table, rows: list[Row]) -> None:
     connection.execute(table.insert(), rows)
+
+
+def _count_on(connection: Connection, tables: list[Table]) -> None:
+    """Let PostgreSQL give numbers behind those that were copied: rows with a number of their own do not move it on.
+
+    SQLite looks at the rows themselves.
+    """
+    if connection.dialect.name != "postgresql":
+        return
+    for table in tables:
+        for column in table.primary_key:
+            sequence = (
+                connection.scalar(select(func.pg_get_serial_sequence(table.name, column.name)))
+                if isinstance(column.type, Integer)
+                else None
+            )
+            if sequence is not None:
+                highest = connection.scalar(select(func.max(column)))
+                connection.execute(select(func.setval(sequence, highest or 1, highest is not None)))
 
 
 def _key(table: Table, row: Row) -> tuple[Any, ...]:

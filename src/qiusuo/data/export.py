@@ -20,6 +20,7 @@ from qiusuo.chat.stores.database.parts import all_tables, owned_by
 from qiusuo.chat.stores.database.schema import files, pieces, sessions, turns
 from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.errors import SessionNotFound
+from qiusuo.people.schema import audit
 from qiusuo.words import Language
 
 FORMAT: Final = "qiusuo-export"
@@ -95,6 +96,8 @@ def _rows(connection: Connection, owner: str) -> dict[str, list[dict[str, Any]]]
             continue
         columns = [column for column in table.columns if not column.info.get("secret")]
         rows = [dict(row) for row in connection.execute(select(*columns).where(condition)).mappings()]
+        if table is audit:  # from where others have done something is about them
+            rows = [row if row["who"] == owner else {**row, "address": ""} for row in rows]
         if rows:
             found[table.name.removeprefix("qiusuo_")] = rows
     return found

@@ -246,6 +246,8 @@ class People(Rules, AnswerObserver):
                 if self._timer() - tidied >= TIDY_SECONDS and self.store.is_there:
                     tidied = self._timer()
                     await self.store.tidy(month_of(self._clock()))
+            except SearchError as error:  # of the tidying; the counting tells its own
+                logger.warning("what people used more than a year ago is not deleted for now: %s", error)
             except Exception:  # a fault of ours must not end the counting
                 logger.exception("what people use is not written")
 

@@ -42,7 +42,7 @@ audit: Final = Table(
     Column("who", String(MAX_ID), nullable=False, info={"owner": True}),
     Column("address", String(MAX_ADDRESS), nullable=False),
     Column("code", String(MAX_CODE), nullable=False),
-    Column("told", JSON, nullable=False),
+    Column("told", JSON, nullable=False, info={"about": "name"}),
     Index("qiusuo_audit_in_time", "at"),
     # It tells also who had everything about themselves deleted; it has an end of its own.
     info={"outlives": True},
@@ -66,6 +66,7 @@ members: Final = Table(
     Column("models", JSON(none_as_null=True)),
     Column("made_at", BigInteger, nullable=False),
     Column("used_at", BigInteger),
+    info={"operators": True},
 )
 
 # One row: with each change of the tokens its number grows, so that servers see by one look whether to read them.
@@ -84,6 +85,7 @@ used: Final = Table(
     Column("name", String(MAX_ID), primary_key=True, info={"owner": True}),
     Column("searches", BigInteger, nullable=False),
     Column("tokens", BigInteger, nullable=False),
+    info={"operators": True},
 )
 
 

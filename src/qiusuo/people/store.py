@@ -187,8 +187,13 @@ class PeopleStore:
         await self.tables.run(work, write=True)
 
     def _note(self, connection: Connection, by: Author, fact: Fact) -> None:
-        if by.noted:
-            connection.execute(insert(audit), row_of(Noted(int(self._clock()), by.name, by.address, fact)))
+        note(connection, by, fact, self._clock())
+
+
+def note(connection: Connection, by: Author, fact: Fact, now: float) -> None:
+    """Write a line into the audit log, where it is kept, in the same step as what it tells of."""
+    if by.noted:
+        connection.execute(insert(audit), row_of(Noted(int(now), by.name, by.address, fact)))
 
 
 def _nobody(name: str) -> InvalidQuery:

@@ -16,9 +16,10 @@ from qiusuo.errors import ServerBusy
 from qiusuo.models import SearchResponse
 from qiusuo.pages import PageReader
 from qiusuo.people.audit import Audit
+from qiusuo.people.person import Via
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
-from qiusuo.web.entrance.auth import OPEN, Tokens, runs_the_server
+from qiusuo.web.entrance.auth import OPEN, Tokens, person_of, runs_the_server
 from qiusuo.web.entrance.door import Door
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
@@ -89,10 +90,16 @@ class Backend:
         client = request.scope.get("client")
         await self.audit.note(user_of(request) or "", code, values, address=client[0] if client else "")
 
-    def not_operator(self, scope: Scope, *, otherwise: str, from_here: str) -> Fact:
-        """Return what is told to who does not run the server: ``otherwise`` with a token, ``from_here`` without any."""
+    def not_operator(self, scope: Scope, *, otherwise: str, from_here: str, by_token: str = "") -> Fact:
+        """Return what is told to who does not run the server.
+
+        ``otherwise`` with a token, ``by_token`` (if given) with one of the database, ``from_here`` without one.
+        """
         if person_shown(scope) is not None:
             return Fact("signin.not_operator")
+        person = person_of(scope)
+        if by_token and person is not None and person.via is Via.TOKEN:
+            return Fact(by_token, name=person.name)
         return Fact(from_here if self.is_open_to(scope) else otherwise)
 
     def check_open(self) -> None:

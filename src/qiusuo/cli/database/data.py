@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _KILOBYTE: Final = 1000
 _MEGABYTE: Final = 1_000_000
+_SETTING: Final = "QIUSUO_DATABASE_URL"
 
 
 class DataWords(Words):
@@ -64,6 +65,7 @@ def run_restore(source: Path) -> Exit:
         say(words("restored", file=str(database), made=_about(done.manifest, words)))
         if done.former is not None:
             say(words("former_kept", file=str(done.former)))
+        say(words("restored_too"))
 
     return guarded(work)
 
@@ -96,7 +98,10 @@ def run_copy(source: str | None, to: str, *, replace: bool) -> Exit:
     """Copy all tables into another database."""
 
     async def work(words: DataWords) -> None:
-        first, second = (open_store(source) if source else opened_store()), open_store(to)
+        with _of_option("--from" if source else ""):
+            first = open_store(source) if source else opened_store()
+        with _of_option("--to"):
+            second = open_store(to)
         from qiusuo.data.copying import copy_all  # noqa: PLC0415 - an extra
 
         addresses = [store.database.address for store in (first, second)]
@@ -104,10 +109,11 @@ def run_copy(source: str | None, to: str, *, replace: bool) -> Exit:
             folder = servers_folder(address)
             if folder is not None and living(folder):
                 raise SessionBusy(Fact("data.in_use"), place=address.shown)
-        if addresses[0].kind == "sqlite" and not (addresses[0].path and addresses[0].path.exists()):
-            raise ConfigurationError(Fact("data.no_database"), place=addresses[0].shown)
+        options = {addresses[1].shown: "--to", **({addresses[0].shown: "--from"} if source else {})}
         try:
-            with _progress(words) as tell:
+            with _of_option(options), _progress(words) as tell:
+                if addresses[0].kind == "sqlite" and not (addresses[0].path and addresses[0].path.exists()):
+                    raise ConfigurationError(Fact("data.no_database"), place=addresses[0].shown)
                 done = await copy_all(first.database, second.database, replace=replace, tell=tell)
         finally:
             for store in (first, second):
@@ -119,16 +125,44 @@ def run_copy(source: str | None, to: str, *, replace: bool) -> Exit:
     return guarded(lambda words: asyncio.run(work(words)))
 
 
+class _OfOption(Exception):
+    """What is wrong with a database that an option names."""
+
+    def __init__(self, error: SearchError, option: str) -> None:
+        super().__init__(option)
+        self.error = error
+        self.option = option
+
+
+@contextmanager
+def _of_option(option: str | Mapping[str, str]) -> Iterator[None]:
+    """Say which option an error is about; a mapping has the options by the places of errors."""
+    try:
+        yield
+    except SearchError as error:
+        name = option if isinstance(option, str) else option.get(error.place)
+        if not name:
+            raise
+        raise _OfOption(error, name) from error
+
+
 def guarded(work: Callable[[DataWords], Exit | None]) -> Exit:
     """Do something; what keeps it from being done is told, and becomes the exit code."""
     words = DataWords(words_for_terminal().language)
     try:
         return work(words) or Exit.OK
     except SearchError as error:
-        err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
-        for line in error_lines(error, words_for_terminal()):
-            err.print(Text(line))
-        return exit_code(error)
+        return _tell(error, _SETTING)
+    except _OfOption as error:
+        return _tell(error.error, error.option)
+
+
+def _tell(error: SearchError, written: str) -> Exit:
+    """Tell an error; ``written`` is where the address of the database was written, by which all languages call it."""
+    err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+    for line in error_lines(error, words_for_terminal()):
+        err.print(Text(line.replace(_SETTING, written)))
+    return exit_code(error)
 
 
 def say(text: str) -> None:

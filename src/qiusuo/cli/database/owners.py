@@ -14,6 +14,7 @@ from qiusuo.chat.stores.opening import servers_folder
 from qiusuo.chat.stores.presence import living
 from qiusuo.cli.database.data import DataWords, guarded, opened_store, say
 from qiusuo.cli.exits import Exit
+from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.folders import data_folder
 from qiusuo.words import Fact
@@ -62,18 +63,22 @@ def run_forget(owner: str, *, yes: bool, as_json: bool) -> Exit:
 
             (data_folder() / HISTORY_FILE).unlink(missing_ok=True)
         if as_json:
-            data = {"owner": owner, "deleted": done.rows, "usageRows": done.counted, "noTrace": clean}
-            say(json.dumps(data, ensure_ascii=False))
+            say(json.dumps({"owner": owner, **done.shape(clean=clean)}, ensure_ascii=False))
             return Exit.OK
+        noted = done.stays.get("qiusuo_audit", 0)
         if not done.total:
-            say(words("nothing_about", owner=owner))
+            say(words("nothing_to_delete" if noted else "nothing_about", owner=owner))
+            _tell_noted(words, noted)
             return Exit.NOTHING_FOUND
         say(words("forgotten", owner=owner))
         for name, count in done.rows.items():
             say(words("rows_deleted", table=name, count=count))
         if done.counted:
             say(words("counts_unnamed", count=done.counted))
-        say(words("no_trace" if clean else "some_trace"))
+        if "qiusuo_people_tokens" in done.rows:
+            say(words("token_ended", owner=owner))
+        _tell_noted(words, noted)
+        say(words("some_trace" if not clean else "nothing_else" if done.stays else "no_trace"))
         return Exit.OK
 
     return guarded(lambda words: asyncio.run(work(words)))
@@ -98,6 +103,11 @@ def run_retention(owner: str | None, *, days: int | None, off: bool) -> Exit:
             say(words("no_rules"))
 
     return guarded(lambda words: asyncio.run(work(words)))
+
+
+def _tell_noted(words: DataWords, count: int) -> None:
+    if count:
+        say(words("audit_stays", count=count, days=Settings.load().audit_days))
 
 
 class _NothingThere(Exception):
@@ -128,15 +138,18 @@ def _agreed(words: DataWords, owner: str) -> bool:
 
 async def _forget(store: SqlSessionStore, owner: str, words: DataWords) -> tuple[Forgotten, bool]:
     from qiusuo.data.forgetting import Forgotten, forget, leave_no_trace  # noqa: PLC0415 - an extra
+    from qiusuo.people.audit import TERMINAL  # noqa: PLC0415 - loaded when used
+    from qiusuo.people.store import Author  # noqa: PLC0415 - the same
     from qiusuo.usage.keeping import WRITE_SECONDS  # noqa: PLC0415 - the same
 
     database = store.database
     folder = servers_folder(database.address)
-    done = await forget(database, owner)
+    by = Author(TERMINAL, noted=Settings.load().audit_days > 0)
+    done = await forget(database, owner, by)
     in_use = folder is not None and bool(living(folder))
     if in_use:  # what they have counted of the last seconds has the name on it still
         say(words("waiting_for_servers"))
         await asyncio.sleep(2 * WRITE_SECONDS)
-        later = await forget(database, owner)
-        done = Forgotten(done.rows or later.rows, done.counted + later.counted)
+        later = await forget(database, owner, None if done.total else by)
+        done = Forgotten({**later.rows, **done.rows}, done.counted + later.counted, later.stays)
     return done, await leave_no_trace(database, in_use=in_use)

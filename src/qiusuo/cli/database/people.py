@@ -41,6 +41,7 @@ _WHOLE: Final = re.compile(r"[0-9]{1,15}")
 _COLUMNS: Final = (
     "name", "token", "role", "ends", "perMinute", "searches", "modelTokens", "engines", "models", "lastUsed",
 )  # fmt: skip
+_NOTHING: Final = frozenset({"–", "0"})
 
 
 class PeopleWords(Words):
@@ -81,7 +82,7 @@ def run_list(*, as_json: bool) -> Exit:
             _print_json(rows)
             return Exit.OK
         words = PeopleWords(words_for_terminal().language)
-        _print_table(words, _COLUMNS, [_row(row) for row in rows])
+        _print_table(words, *_filled(_COLUMNS, [_row(row) for row in rows]))
         return Exit.OK
 
     return _with_tables(read, looks=True)
@@ -206,6 +207,12 @@ def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def _filled(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """Leave out columns that say nothing about anybody: a terminal has room for a few."""
+    kept = [place for place in range(len(columns)) if not {row[place] for row in rows} <= _NOTHING]
+    return [columns[place] for place in kept], [[row[place] for place in kept] for row in rows]
+
+
 def _tell(key: str, **values: object) -> None:
     Console(highlight=False, emoji=False, soft_wrap=True).print(
         Text(PeopleWords(words_for_terminal().language)(key, **values))
@@ -265,7 +272,7 @@ def _print_json(data: object) -> None:
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 
-def _print_table(words: Words, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def _print_table(words: Words, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console = Console(highlight=False, emoji=False)
     if not rows:
         console.print(Text(words("none")))

@@ -20,10 +20,11 @@ from qiusuo.chat.stores.sql import SqlSessionStore
 from qiusuo.data.export import export_owner
 from qiusuo.data.forgetting import forget, leave_no_trace
 from qiusuo.errors import InvalidQuery, SearchError
+from qiusuo.people.store import Author
 from qiusuo.web.backend import Backend
 from qiusuo.web.chat.report import file_name
 from qiusuo.web.chat.requests import answered, owner_of
-from qiusuo.web.route import json_answer, read_body
+from qiusuo.web.route import json_answer, read_body, user_of
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
@@ -81,16 +82,18 @@ class OwnDataRoutes:
         return StreamingResponse(_pieces(out), media_type="application/zip", headers=headers)
 
     async def forget(self, request: Request) -> Response:
-        """Delete all that is kept about oneself; the answer tells what it was."""
+        """Delete what is kept about oneself, but not what the operator has set; the answer tells what it was."""
         body = await read_body(request, Confirmation) if await request.body() else Confirmation()
         if not body.confirm:
             raise InvalidQuery(Fact("data.confirm"))
         owner = owner_of(request)
         await self.conversations.stop_all(owner)
         await self._count()
-        done = await forget(self._store.database, owner)
+        client = request.scope.get("client")
+        by = Author(user_of(request) or "", client[0] if client else "", self.backend.audit.days() > 0)
+        done = await forget(self._store.database, owner, by, whole=False)
         clean = await leave_no_trace(self._store.database, in_use=True)
-        return json_answer({"deleted": done.rows, "usageRows": done.counted, "noTrace": clean})
+        return json_answer(done.shape(clean=clean))
 
     async def _count(self) -> None:
         """Write down what was counted of the last seconds."""

@@ -46,7 +46,12 @@ def admit(backend: Backend, request: Request) -> None:
     if sites.is_foreign(request.scope, headers.get(b"host", b"").decode("latin-1"), headers):
         raise Refusal(HTTPStatus.FORBIDDEN, Fact("web.not_our_page"))
     if not backend.is_run_by(request.scope):
-        told = backend.not_operator(request.scope, otherwise="web.not_operator", from_here="web.not_from_here")
+        told = backend.not_operator(
+            request.scope,
+            otherwise="web.not_operator",
+            from_here="web.not_from_here",
+            by_token="web.not_operator_by_token",  # noqa: S106 - a code
+        )
         raise Refusal(HTTPStatus.FORBIDDEN, told)
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     empty = not kind and request.headers.get("content-length", "0") == "0"

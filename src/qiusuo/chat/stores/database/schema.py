@@ -135,6 +135,7 @@ retention: Final = Table(
     metadata,
     Column("owner", String(MAX_ID), primary_key=True),
     Column("days", Integer, nullable=False),
+    info={"operators": True},
 )
 
 # What readers thought of answers. Goes with the turn, also where that is replaced.
