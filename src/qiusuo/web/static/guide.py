@@ -26,8 +26,9 @@ _HERE: Final = Path(__file__)
 FOLDERS: Final = (_HERE.parents[1] / "docs", _HERE.parents[4] / "docs")
 FIRST: Final = (
     "usage", "deployment", "scaling", "people", "sign-in", "data", "board", "troubleshooting", "settings", "models",
-    "configuration", "engines", "tools", "chat", "files", "research", "sharing", "native-search", "openai-api",
-    "clients", "followups", "reading", "passages", "citations", "legal", "google", "plugins", "api", "cli",
+    "configuration", "engines", "tools", "chat", "chat-api", "files", "research", "sharing", "native-search",
+    "openai-api", "clients", "followups", "reading", "passages", "citations", "legal", "google", "plugins", "api",
+    "cli",
 )  # fmt: skip
 API: Final = "api"
 _CHINESE: Final = ".zh-CN"
