@@ -24,6 +24,7 @@ from qiusuo.cli.serving.listening import (
     number_of_given_socket,
     place_of,
     remover_of,
+    show_from_now_on,
     tls_context,
 )
 from qiusuo.cli.serving.supervisor import Plan, Supervisor
@@ -80,7 +81,7 @@ def _serve(arguments: dict[str, Any], given: socket.socket | None, err: Console,
         app, url = build_app(settings), _url(settings, listener)
         err.print(escape(words_for_terminal()("serving", url=url)))
         server = _server(app, access_log=access_log, tls=tls, uds=own_path)
-        answer(server, listener, err, Telling(url), lambda loop: _obey_hang_up(loop, app))
+        answer(server, listener, err, Telling(url), lambda loop: _obey_hang_up(loop, app, tls, err))
     return Exit.OK
 
 
@@ -91,16 +92,30 @@ def _server(app: QiusuoApp, *, access_log: bool, tls: ssl.SSLContext | None, uds
     return Server(app, access_log=access_log, tls=tls, when_stopped=stopped)
 
 
-def _obey_hang_up(loop: asyncio.AbstractEventLoop, app: QiusuoApp) -> None:
-    """Read the settings anew on SIGHUP; one that comes of a closed terminal ends the server as SIGTERM does."""
+def _obey_hang_up(
+    loop: asyncio.AbstractEventLoop, app: QiusuoApp, tls: ssl.SSLContext | None, err: Console
+) -> None:
+    """Read settings and certificate anew on SIGHUP; of a closed terminal it ends the server as SIGTERM does."""
     reading: set[asyncio.Task[None]] = set()
 
-    def read_again() -> None:
-        task = loop.create_task(app.backend.live.read_again())
+    async def read_again() -> None:
+        await app.backend.live.read_again()
+        if tls is None:
+            return
+        try:
+            renewed = await asyncio.to_thread(tls_context, app.backend.live.settings)
+        except ConfigurationError as error:
+            _complain(err, error)
+            return
+        if renewed is not None:
+            show_from_now_on(tls, renewed)
+
+    def begin() -> None:
+        task = loop.create_task(read_again())
         reading.add(task)
         task.add_done_callback(reading.discard)
 
-    reload_on_hang_up(loop, read_again, lambda: signal.raise_signal(signal.SIGTERM))
+    reload_on_hang_up(loop, begin, lambda: signal.raise_signal(signal.SIGTERM))
 
 
 def _supervise(
