@@ -267,7 +267,7 @@ def test_of_two_servers_one_may_stop(tmp_path: Path) -> None:
     ca = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ca.configure_trust(context)
-    names = {"allowed_hosts": NAME, "trusted_proxies": "127.0.0.1"}
+    names: dict[str, Any] = {"allowed_hosts": NAME, "trusted_proxies": "127.0.0.1"}
     with WebServer.over("searxng", **names) as staying, ExitStack() as first:
         leaving = first.enter_context(WebServer.over("searxng", **names))
         with (
