@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final, TextIO
 
-from qiusuo.errors import SearchError
+from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.tracing import trace_ids
 from qiusuo.words import Fact
 
@@ -56,6 +56,12 @@ def log_for_machines(*, as_json: bool, queries: bool) -> None:
             handler.removeFilter(_is_not_shown)
 
 
+def is_json() -> bool:
+    """Tell whether each line of the log is JSON."""
+    formatters = (handler.formatter for handler in logging.getLogger().handlers)
+    return any(isinstance(one, LogLine) and one.as_json for one in formatters)
+
+
 def _is_not_shown(record: logging.LogRecord) -> bool:
     """Tell whether the commands do not themselves show what a record says."""
     return record.levelno >= logging.ERROR or not record.name.startswith(_SHOWN)
@@ -71,7 +77,7 @@ class LogLine(logging.Formatter):
 
     def __init__(self, *, as_json: bool = False, queries: bool = False) -> None:
         super().__init__()
-        self._as_json = as_json
+        self.as_json = as_json
         self._queries = queries
 
     def format(self, record: logging.LogRecord) -> str:
@@ -81,7 +87,7 @@ class LogLine(logging.Formatter):
         message = self._message(record, facts)
         trace = self.formatException(record.exc_info) if record.exc_info else ""
         at = datetime.fromtimestamp(record.created, UTC)
-        if self._as_json:
+        if self.as_json:
             line = {
                 "time": at.isoformat(timespec="milliseconds"),
                 "level": record.levelname.lower(),
@@ -123,7 +129,9 @@ def fields_of(error: SearchError) -> dict[str, Any]:
 def _of_error(error: SearchError) -> str:
     engine = f"{error.engine} " if error.engine else ""
     place = f" place={error.place}" if error.place else ""
-    return f"{engine}{error.outcome.value} {summary(error.fact)}{place}"
+    # A wrong setting is no attempt at a search, and its outcome ("disabled") would be read as the server's.
+    outcome = "" if isinstance(error, ConfigurationError) and not engine else f"{error.outcome.value} "
+    return f"{engine}{outcome}{summary(error.fact)}{place}"
 
 
 def summary(fact: Fact) -> str:

@@ -76,13 +76,17 @@ def test_searxng_is_set_up_as_our_command_does_it(tmp_path: Path) -> None:
 
 
 def test_qiusuo_takes_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {"QIUSUO_TOKENS": "me:0123456789abcdef", "POSTGRES_PASSWORD": "secret"}
+    given = {"QIUSUO_TOKENS": "me:0123456789abcdef", "POSTGRES_PASSWORD": "secret", "FRONT_NETWORK": "172.30.80"}
     for name, text in SERVICES["qiusuo"]["environment"].items():
         monkeypatch.setenv(name, re.sub(r"\$\{(\w+)[^}]*\}", lambda found: given.get(found[1], ""), text))
     settings = Settings.load()
     assert settings.database_url is not None
     assert settings.tokens is not None
     assert (settings.model, settings.allowed_hosts) == (None, None)
+    # The proxy is believed, by the one address that it is given.
+    proxy = SERVICES["proxy"]["networks"]["front"]["ipv4_address"]
+    assert SERVICES["qiusuo"]["environment"]["QIUSUO_TRUSTED_PROXIES"] == proxy
+    assert settings.trusted_proxies == ("172.30.80.250",)
 
 
 @pytest.mark.programs

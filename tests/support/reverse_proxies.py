@@ -43,11 +43,12 @@ _CADDY = """{{
 """
 
 
-def documented(language: str, guide: str = "deployment.md") -> str:
-    """Return the piece of the guide in the language of a proxy."""
+def documented(language: str, guide: str = "deployment.md", *, several: bool = False) -> str:
+    """Return the piece of the guide in the language of a proxy, before one server or ``several``."""
     text = (ROOT / "docs" / guide).read_text(encoding="utf-8")
-    [found] = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
-    return str(found)
+    pieces: list[str] = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    [found] = [piece for piece in pieces if piece.startswith("upstream ") is several]
+    return found
 
 
 @contextmanager
@@ -81,13 +82,16 @@ def nginx_with_passwords(folder: Path, upstream: str, **passwords: str) -> Itera
 
 
 @contextmanager
-def nginx(folder: Path, upstream: str, ca: trustme.CA) -> Iterator[str]:
-    """Run nginx as the guide says."""
+def nginx(folder: Path, upstream: str, ca: trustme.CA, other: str | None = None) -> Iterator[str]:
+    """Run nginx as the guide says, before one server or before two."""
     port = _free_port()
     certificate, key = _certificate(folder, ca)
-    server = documented("nginx").replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
+    server = documented("nginx", several=other is not None).replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
     server = server.replace("/etc/ssl/ask.example.com.pem", certificate).replace("/etc/ssl/ask.example.com.key", key)
-    with _nginx(folder, server.replace("http://127.0.0.1:8000", upstream), port):
+    places = {"http://127.0.0.1:8000": upstream, "10.0.0.11:8000": upstream, "10.0.0.12:8000": other or ""}
+    for written, real in places.items():
+        server = server.replace(written, real if written.startswith("http") else real.removeprefix("http://"))
+    with _nginx(folder, server, port):
         yield f"https://127.0.0.1:{port}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -255,6 +255,36 @@ def test_it_is_called_by_a_unix_socket(tmp_path: Path) -> None:
         assert f"https://{NAME}/?q=" in httpx.get(f"{url}/opensearch.xml", headers=said, trust_env=False).text
 
 
+@pytest.mark.parametrize("proxy", [NGINX, CADDY])
+def test_what_is_for_inside_is_not_shown(proxy: str, tmp_path: Path) -> None:
+    with behind(proxy, tmp_path) as it:
+        for path in ("/metrics", "/livez", "/readyz", "/healthz"):
+            assert (it.client.get(path).status_code, it.server.client.get(path).status_code) == (404, 200)
+
+
+@with_nginx
+def test_of_two_servers_one_may_stop(tmp_path: Path) -> None:
+    ca = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ca.configure_trust(context)
+    names: dict[str, Any] = {"allowed_hosts": NAME, "trusted_proxies": "127.0.0.1"}
+    with WebServer.over("searxng", **names) as staying, ExitStack() as first:
+        leaving = first.enter_context(WebServer.over("searxng", **names))
+        with (
+            reverse_proxies.nginx(tmp_path, staying.url, ca, leaving.url) as url,
+            httpx.Client(base_url=url, verify=context, headers={"Host": NAME}, timeout=20, trust_env=False) as client,
+        ):
+            client.event_hooks["request"].append(_named)
+            for number in range(4):
+                assert client.post("/api/search", json={"query": f"tea {number}"}).status_code == 200
+            assert [server.world.requests("searxng") for server in (staying, leaving)] == [2, 2]
+            first.close()
+            for number in range(4):
+                assert client.post("/api/search", json={"query": f"coffee {number}"}).status_code == 200
+            assert staying.world.requests("searxng") == 6
+
+
 def test_both_guides_say_the_same() -> None:
-    for language in ("nginx", "caddy"):
-        assert documented(language) == documented(language, "deployment.zh-CN.md")
+    for language, several in (("nginx", False), ("nginx", True), ("caddy", False)):
+        told = [documented(language, guide, several=several) for guide in ("deployment.md", "deployment.zh-CN.md")]
+        assert told[0] == told[1]

@@ -115,7 +115,7 @@ def test_a_search_that_cannot_be_made_is_logged(caplog: pytest.LogCaptureFixture
     with WebServer(SearchService([], Settings.load(rate_limit=0))) as server:
         assert server.search(SECRET_WORDS).status_code == 503
     [record] = [one for one in caplog.records if one.name == "qiusuo.pipeline.observe"]
-    assert "no search can be made: disabled search." in LogLine().format(record)
+    assert "no search can be made: search." in LogLine().format(record)
 
 
 def test_what_a_provider_says_is_not_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:

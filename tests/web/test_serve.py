@@ -70,7 +70,7 @@ class TestProcess:
             process.send_signal(number)
             assert process.wait(10) == code
             assert process.stderr is not None
-            assert process.stderr.read() == ""
+            assert process.stderr.read() == "Qiusuo has stopped.\n"
 
     def test_a_search_under_way_is_finished_first(self) -> None:
         with (

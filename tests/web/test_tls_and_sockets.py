@@ -9,7 +9,8 @@ import ssl
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -211,6 +212,27 @@ class TestTls:
             process.send_signal(signal.SIGTERM)
             process.wait(15)
 
+    def test_a_renewed_certificate_is_shown_after_sighup(self, tmp_path: Path, ca: trustme.CA) -> None:
+        pair, other, kind = Pair(tmp_path, ca), trustme.CA(), trustme.KeyType.RSA
+        files = ("--tls-cert", str(pair.certificate), "--tls-key", str(pair.key))
+        with serving("--port", "0", *files) as (process, line):
+            port = httpx.URL(line.split()[3]).port or 0
+            _wait_until(lambda: _shakes_hands(_trusting(ca), port))
+            # One that does not fit changes nothing, and that is told.
+            other.issue_cert("localhost").private_key_pem.write_to_path(str(pair.key))
+            process.send_signal(signal.SIGHUP)
+            assert process.stderr is not None
+            while str(pair.key) not in process.stderr.readline():
+                assert process.poll() is None
+            assert _shakes_hands(_trusting(ca), port)
+            # A key of another kind takes the place of the old one as well.
+            made = other.issue_cert("localhost", key_type=kind)
+            pair.certificate.write_bytes(b"".join(part.bytes() for part in made.cert_chain_pems))
+            made.private_key_pem.write_to_path(str(pair.key))
+            process.send_signal(signal.SIGHUP)
+            _wait_until(lambda: _shakes_hands(_trusting(other), port))
+            assert not _shakes_hands(_trusting(ca), port)
+
     def test_one_file_may_hold_both(self, tmp_path: Path, ca: trustme.CA) -> None:
         context = tls_context(Settings.load(tls_cert=str(Pair(tmp_path, ca).both)))
         assert context is not None
@@ -245,6 +267,19 @@ class TestTls:
         files: dict[str, Any] = {"tls_cert": str(one.certificate), "tls_key": str(two.key)}
         assert run_serve(host=None, port=0, allow_open=False, access_log=False, **files) == Exit.NOT_CONFIGURED
         assert str(two.key) in capsys.readouterr().err
+
+
+def _trusting(ca: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ca.configure_trust(context)
+    return context
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 @contextmanager

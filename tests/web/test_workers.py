@@ -153,6 +153,7 @@ class TestLife:
             file.write_text('log = "loud"\n')
             pair.process.send_signal(signal.SIGHUP)
             until(lambda: "config.toml" in pair.said[said:])
+            until(lambda: "the workers that serve now stay" in pair.said[said:])
             assert pair.pids == old
             assert pair.is_alive()
         finally:
@@ -238,6 +239,19 @@ class TestStart:
         [finding] = [one for one in await examine(settings, quick=True) if one.code.startswith("workers")]
         assert (finding.code, finding.values) == ("workers.not_shared", {"count": 4})
 
+    async def test_a_package_that_is_missing_is_not_a_program_that_is_missing(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        program = tmp_path / "redis-server"
+        program.touch(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setattr("qiusuo.doctor.workers.client_is_installed", lambda: False)
+        settings = Settings.load(workers=4, searxng_url="http://127.0.0.1:9")
+        [finding] = [one for one in await examine(settings, quick=True) if one.code.startswith("workers")]
+        assert (finding.code, finding.values) == ("workers.no_client", {"count": 4})
+        [command] = finding.commands
+        assert "qiusuo[redis]" in command
+
     @pytest.mark.parametrize("value", ["0", "65", "-1", "many", "1.5", True])
     def test_numbers_that_make_no_sense(self, value: object) -> None:
         with pytest.raises(ConfigurationError, match="from 1 to 64, or auto"):
@@ -257,6 +271,25 @@ def test_a_single_process_reads_its_settings_on_sighup(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGHUP)
         until(lambda: server.said.count("the changed configuration is not used") == 2)
         assert server.process.poll() is None
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2")])
+def test_every_line_is_json_where_the_log_is(options: tuple[str, ...], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "qiusuo", "serve", "--port", "0", *options]
+    own = {"QIUSUO_LANG": "en", "XDG_DATA_HOME": str(tmp_path), "QIUSUO_LOG": "json", "PATH": ""}
+    with subprocess.Popen(  # noqa: S603 - ours
+        command, env={**os.environ, **own, "SEARXNG_URL": "http://127.0.0.1:9"}, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline()]
+        while "troubleshooting" not in lines[-1]:
+            lines.append(process.stderr.readline())
+        process.send_signal(signal.SIGTERM)
+        lines += process.stderr.read().splitlines()
+        assert process.wait(PATIENCE) == -signal.SIGTERM
+    told = [json.loads(line) for line in lines]
+    assert "listens on http://127.0.0.1:" in told[0]["message"]
+    assert (told[-1]["level"], told[-1]["message"]) == ("info", "Qiusuo has stopped.")
 
 
 def test_a_terminal_that_is_closed_ends_the_server(tmp_path: Path) -> None:

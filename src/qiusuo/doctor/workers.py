@@ -17,5 +17,7 @@ async def check_workers(context: Examination) -> list[Finding]:
     if has_client and has_program:
         return []
     client = () if has_client else (install_command("qiusuo[redis]"),)
-    program = () if has_program else install_program(PACKAGES)
-    return [Finding("workers.not_shared", Level.WARNING, {"count": settings.worker_count}, (*client, *program))]
+    count = {"count": settings.worker_count}
+    if has_program:
+        return [Finding("workers.no_client", Level.WARNING, count, client)]
+    return [Finding("workers.not_shared", Level.WARNING, count, (*client, *install_program(PACKAGES)))]

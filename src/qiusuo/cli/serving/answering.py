@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
-from rich.markup import escape
 
 from qiusuo.cli.exits import advice_lines
+from qiusuo.cli.serving.telling import say
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.commands import install_command
 from qiusuo.config import Settings
@@ -125,8 +125,7 @@ async def _show_notices(app: QiusuoApp, err: Console, telling: Telling) -> None:
         advice = (f"  {line}" for line in advice_lines(told.fix, finding.commands))
         page = "" if url.startswith(UNIX) else url  # no browser opens a socket
         guide = f"  {page}/docs/troubleshooting?lang={language.value}#{anchor(finding.code)}"
-        for line in (sentences(language, told.what, told.why), *advice, guide):
-            err.print(escape(line))
+        say(err, sentences(language, told.what, told.why), *advice, guide)
 
 
 async def _show_work(app: QiusuoApp, err: Console) -> None:
@@ -136,5 +135,5 @@ async def _show_work(app: QiusuoApp, err: Console) -> None:
         await asyncio.sleep(WORK_SECONDS)
         told = "; ".join(fact.text(language) for work in app.beside if (fact := work.status()))
         if told and told != last:
-            err.print(escape(told))
+            say(err, told)
         last = told

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
-from rich.markup import escape
 
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.serving.answering import UNIX, Telling, answer, build_app, reload_on_hang_up
@@ -24,9 +23,11 @@ from qiusuo.cli.serving.listening import (
     number_of_given_socket,
     place_of,
     remover_of,
+    show_from_now_on,
     tls_context,
 )
 from qiusuo.cli.serving.supervisor import Plan, Supervisor
+from qiusuo.cli.serving.telling import say
 from qiusuo.cli.words import words_for_terminal
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError, SearchError
@@ -78,29 +79,47 @@ def _serve(arguments: dict[str, Any], given: socket.socket | None, err: Console,
         if settings.worker_count > 1:
             return _supervise(settings, listener, err, access_log=access_log, own_path=own_path)
         app, url = build_app(settings), _url(settings, listener)
-        err.print(escape(words_for_terminal()("serving", url=url)))
-        server = _server(app, access_log=access_log, tls=tls, uds=own_path)
-        answer(server, listener, err, Telling(url), lambda loop: _obey_hang_up(loop, app))
+        say(err, words_for_terminal()("serving", url=url))
+        server = _server(app, err, access_log=access_log, tls=tls, uds=own_path)
+        answer(server, listener, err, Telling(url), lambda loop: _obey_hang_up(loop, app, tls, err))
     return Exit.OK
 
 
-def _server(app: QiusuoApp, *, access_log: bool, tls: ssl.SSLContext | None, uds: str | None) -> Server:
+def _server(app: QiusuoApp, err: Console, *, access_log: bool, tls: ssl.SSLContext | None, uds: str | None) -> Server:
     from qiusuo.web.entrance.server import Server  # noqa: PLC0415 - loaded when used
 
-    stopped = remover_of(Path(uds).expanduser()) if uds else None
+    remove = remover_of(Path(uds).expanduser()) if uds else None
+
+    def stopped() -> None:
+        if remove is not None:
+            remove()
+        say(err, words_for_terminal()("stopped"))
+
     return Server(app, access_log=access_log, tls=tls, when_stopped=stopped)
 
 
-def _obey_hang_up(loop: asyncio.AbstractEventLoop, app: QiusuoApp) -> None:
-    """Read the settings anew on SIGHUP; one that comes of a closed terminal ends the server as SIGTERM does."""
+def _obey_hang_up(loop: asyncio.AbstractEventLoop, app: QiusuoApp, tls: ssl.SSLContext | None, err: Console) -> None:
+    """Read settings and certificate anew on SIGHUP; of a closed terminal it ends the server as SIGTERM does."""
     reading: set[asyncio.Task[None]] = set()
 
-    def read_again() -> None:
-        task = loop.create_task(app.backend.live.read_again())
+    async def read_again() -> None:
+        await app.backend.live.read_again()
+        if tls is None:
+            return
+        try:
+            renewed = await asyncio.to_thread(tls_context, app.backend.live.settings)
+        except ConfigurationError as error:
+            _complain(err, error, words_for_terminal()("certificate_refused"))
+            return
+        if renewed is not None:
+            show_from_now_on(tls, renewed)
+
+    def begin() -> None:
+        task = loop.create_task(read_again())
         reading.add(task)
         task.add_done_callback(reading.discard)
 
-    reload_on_hang_up(loop, read_again, lambda: signal.raise_signal(signal.SIGTERM))
+    reload_on_hang_up(loop, begin, lambda: signal.raise_signal(signal.SIGTERM))
 
 
 def _supervise(
@@ -121,8 +140,9 @@ def _supervise(
         url,
         access_log,
         read_again,
-        tell_serving=lambda count: err.print(escape(words("serving_workers", url=url, count=count))),
+        tell_serving=lambda count: say(err, words("serving_workers", url=url, count=count)),
         complain=lambda problem: _complain(err, problem),
+        refuse=lambda problem: _complain(err, problem, words("reload_refused")),
     )
     remove = remover_of(Path(own_path).expanduser()) if own_path else None
     try:
@@ -130,6 +150,8 @@ def _supervise(
     finally:
         if remove is not None:
             remove()
+    if code <= 0:
+        say(err, words("stopped"))
     if code < 0:  # whoever has sent the signal sees that it was obeyed
         signal.signal(-code, signal.SIG_DFL)
         signal.raise_signal(-code)
@@ -140,10 +162,9 @@ async def _run(plan: Plan, listener: socket.socket) -> int:
     return await Supervisor(plan, listener).run()
 
 
-def _complain(err: Console, problem: ConfigurationError | Iterable[str]) -> None:
+def _complain(err: Console, problem: ConfigurationError | Iterable[str], *more: str) -> None:
     lines = error_lines(problem, words_for_terminal()) if isinstance(problem, ConfigurationError) else problem
-    for line in lines:
-        err.print(escape(line))
+    say(err, *lines, *more)
 
 
 def listen(settings: Settings, given: socket.socket | None = None) -> socket.socket:

@@ -129,6 +129,18 @@ def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
     return context
 
 
+def show_from_now_on(shown: ssl.SSLContext, renewed: ssl.SSLContext) -> None:
+    """Show a renewed certificate to everybody who comes from now on, by the context that the server listens with.
+
+    Loaded into that context, a new one of another kind (EC instead of RSA) would stand beside the old one.
+    """
+
+    def choose(connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+        connection.context = renewed
+
+    shown.sni_callback = choose  # called for clients too that name no host
+
+
 def _verify_code(context: ssl.SSLContext, certificate: Path) -> int:
     """Shake hands with a client that knows this very certificate; return what OpenSSL finds wrong with it, 0: nothing.
 

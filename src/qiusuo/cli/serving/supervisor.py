@@ -45,6 +45,8 @@ class Plan:
     """Is told how many workers there are, as soon as one of them serves."""
     complain: Callable[[ConfigurationError | Iterable[str]], None]
     """Says what is wrong with the settings, in the supervisor's words or in those of a worker."""
+    refuse: Callable[[ConfigurationError | Iterable[str]], None]
+    """Says the same of new settings, and that the workers stay."""
 
 
 class Supervisor:
@@ -176,9 +178,10 @@ class Supervisor:
         self._waits[place] = min(max(before * 2, FIRST_WAIT), LONGEST_WAIT)
         return self._waits[place]
 
-    def _tell_failure(self, worker: WorkerProcess, code: int) -> None:
+    def _tell_failure(self, worker: WorkerProcess, code: int, *, kept: bool = False) -> None:
+        """Tell why a worker does not serve; ``kept``: those that do keep their settings."""
         if worker.report is not None:
-            self._plan.complain(worker.report.refused)
+            (self._plan.refuse if kept else self._plan.complain)(worker.report.refused)
         else:
             logger.error("worker %d has ended before it served (%s)", worker.pid, code)
 
@@ -195,7 +198,7 @@ class Supervisor:
         try:
             self._settings = self._plan.read_again()
         except ConfigurationError as error:
-            self._plan.complain(error)
+            self._plan.refuse(error)
             return
         await self._open_store()
         count = self._settings.worker_count
@@ -205,7 +208,7 @@ class Supervisor:
                 if place == 0:
                     self._settings = before
                 if not self._stopping.is_set():
-                    self._tell_failure(new, await new.wait())
+                    self._tell_failure(new, await new.wait(), kept=place == 0)
                 return
             new.tell()
             if place < len(self._workers):
