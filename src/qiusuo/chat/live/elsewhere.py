@@ -15,14 +15,19 @@ from qiusuo.chat.live.running import Numbered, joined
 from qiusuo.chat.live.stream import READ_ENTRIES, Entry, ToldEvent, ends
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.errors import SearchError, SessionNotFound, TurnElsewhere
+from qiusuo.pipeline.flights import Flights
 from qiusuo.storage.redis import SharedStateGone
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS: Final = 0.1
+QUIET_SECONDS: Final = 2.0
+QUIET_POLL_SECONDS: Final = 0.25
+"""A turn that has said nothing for some seconds is asked for news more rarely: thousands may wait for such."""
 LOOK_SECONDS: Final = 0.5
-"""A turn that has been silent for so long is looked up in the database: its server may be gone."""
+"""A turn that has been silent for so long is looked up in the database: its server may be gone. All readers share it."""
+MOST_LOOKS: Final = 1000
 APPEAR_SECONDS: Final = 1.5
 """So long a turn that has just begun may take to be heard of."""
 STOP_SECONDS: Final = 8.0
@@ -44,22 +49,23 @@ class RemoteTurn:
         It ends without ``Done`` where Redis has lost the turn; the reader then finds it in the database.
         """
         position, loop = after + 1, asyncio.get_running_loop()
-        looked = loop.time()
+        heard = looked = loop.time()
         while (entries := await self._read(position)) is not None:
             if events := _behind(entries, position):
                 yield joined(position, events)
                 position += len(events)
-                looked = loop.time()
+                heard = looked = loop.time()
                 if ends(events):
                     return
             elif loop.time() - looked >= LOOK_SECONDS:
                 looked = loop.time()
-                if not await self._elsewhere.runs(self._owner, self._session, self.record.id):
+                if not await self._elsewhere.seems_to_run(self._owner, self._session, self.record.id):
                     if last := await self._last_events(position):
                         yield joined(position, last)
                     return
             if len(entries) < READ_ENTRIES:
-                await asyncio.sleep(POLL_SECONDS)
+                quiet = loop.time() - heard > QUIET_SECONDS
+                await asyncio.sleep(QUIET_POLL_SECONDS if quiet else POLL_SECONDS)
 
     async def _read(self, position: int) -> list[Entry] | None:
         """Return what is there from an event on; None where nobody knows, or not of all that is between."""
@@ -90,6 +96,8 @@ class Elsewhere:
         self.closed = False
         """This server stops: nobody is to keep it from that by listening."""
         self._store = store
+        self._looks: dict[str, tuple[float, bool]] = {}
+        self._looking: Flights[bool] = Flights()
 
     async def join(self, owner: str, session: str, turn: str, after: int) -> RemoteTurn:
         """Return a turn that runs elsewhere, to be read behind an event.
@@ -146,6 +154,18 @@ class Elsewhere:
             return False
         except SearchError:
             return True
+
+    async def seems_to_run(self, owner: str, session: str, turn: str) -> bool:
+        """Tell the same for all who listen to it here: what was seen a moment ago counts."""
+        now = asyncio.get_running_loop().time()
+        seen = self._looks.get(turn)
+        if seen is not None and now - seen[0] < LOOK_SECONDS:
+            return seen[1]
+        running, _ = await self._looking.join(turn, lambda: self.runs(owner, session, turn))
+        if len(self._looks) >= MOST_LOOKS:
+            self._looks = {each: look for each, look in self._looks.items() if now - look[0] < LOOK_SECONDS}
+        self._looks[turn] = now, running
+        return running
 
     async def end_of(self, owner: str, session: str, turn: str) -> list[Event]:
         """Return the last events of a turn that is not answered any more: how it broke off, if it did."""
