@@ -43,8 +43,9 @@ def quoted(turn: Locator) -> list[str]:
 
 
 def of_ours(texts: Sequence[str]) -> str:
-    """Return what is said about the law, without names and numbers of it."""
-    return re.sub(r"《[^》]*》|“[^”]*”|第[一二三四五六七八九十百千零]+条", "", "\n".join(texts))
+    """Return what is said about the law, without its own words, names and numbers."""
+    said = [text for text in texts if not re.match(r"中华人民共和国\w+ 第\w+条：", text)]
+    return re.sub(r"《[^》]*》|“[^”]*”|第[一二三四五六七八九十百千零]+条", "", "\n".join(said))
 
 
 @pytest.mark.parametrize(("locale", "phone"), [("zh-CN", False), ("en-GB", True)], ids=["desktop", "phone, English"])

@@ -26,7 +26,7 @@ QUIET_SECONDS: Final = 2.0
 QUIET_POLL_SECONDS: Final = 0.25
 """A turn that has said nothing for some seconds is asked for news more rarely: thousands may wait for such."""
 LOOK_SECONDS: Final = 0.5
-"""A turn that has been silent for so long is looked up in the database: its server may be gone. All readers share it."""
+"""A turn that has been silent for so long is looked up in the database: its server may be gone. Readers share it."""
 MOST_LOOKS: Final = 1000
 APPEAR_SECONDS: Final = 1.5
 """So long a turn that has just begun may take to be heard of."""
