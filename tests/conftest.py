@@ -69,6 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         group = item.get_closest_marker("xdist_group")
         if item.path.parent.name in _BROWSED or (group is not None and group.args[0] in _PROGRAMS):
             item.add_marker(pytest.mark.programs)
+        if item.get_closest_marker("programs") is not None and item.get_closest_marker("flaky") is None:
             item.add_marker(pytest.mark.flaky(reruns=1))
     if hasattr(config, "workerinput"):  # one of several processes
         longest_first(items, lambda item: item.get_closest_marker("programs") is not None)

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from qiusuo.testing import Fault
+from tests.support.logs import errors_in
 from tests.support.web_server import WebServer
 
 
@@ -50,7 +51,7 @@ def test_the_search_is_cancelled(path: str, body: bytes, caplog: pytest.LogCaptu
         # The engine is not to blame, and the server goes on.
         server.world["tavily"].fault = None
         assert server.search("next").status_code == 200
-    assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
+    assert errors_in(caplog) == []
 
 
 def test_others_who_wait_for_the_same_get_their_answer() -> None:
