@@ -306,7 +306,7 @@ class Conversations:
         Readers of turns that run elsewhere are sent away, to come back at another server.
         """
         if self._elsewhere is not None:
-            self._elsewhere.closed = True
+            self._elsewhere.close()
         for live in tuple(self._live.values()):
             live.break_off()
 
@@ -316,6 +316,8 @@ class Conversations:
             live.stop()
         for live in tuple(self._live.values()):
             await live.wait()
+        if self._elsewhere is not None:
+            await self._elsewhere.aclose()
         if self._relay is not None:
             await self._relay.aclose()
         await self.retention.aclose()

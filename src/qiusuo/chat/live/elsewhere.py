@@ -10,24 +10,17 @@ from typing import Final
 
 from qiusuo.chat.events.folding import fold, fold_told
 from qiusuo.chat.events.turn import Done, Event, Notice, TurnRecord
-from qiusuo.chat.live.relay import HEAR_SECONDS, Relay
-from qiusuo.chat.live.running import Numbered, joined
-from qiusuo.chat.live.stream import READ_ENTRIES, Entry, ToldEvent, ends
+from qiusuo.chat.live.relay import Relay
+from qiusuo.chat.live.running import Numbered
+from qiusuo.chat.live.stream import ToldEvent, behind
+from qiusuo.chat.live.watching import Watches
 from qiusuo.chat.sessions.session import SessionStore
 from qiusuo.errors import SearchError, SessionNotFound, TurnElsewhere
-from qiusuo.pipeline.flights import Flights
 from qiusuo.storage.redis import SharedStateGone
 from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
-POLL_SECONDS: Final = 0.1
-QUIET_SECONDS: Final = 2.0
-QUIET_POLL_SECONDS: Final = 0.25
-"""A turn that has said nothing for some seconds is asked for news more rarely: thousands may wait for such."""
-LOOK_SECONDS: Final = 0.5
-"""A turn that has been silent for so long is looked up in the database: its server may be gone. Readers share it."""
-MOST_LOOKS: Final = 1000
 APPEAR_SECONDS: Final = 1.5
 """So long a turn that has just begun may take to be heard of."""
 STOP_SECONDS: Final = 8.0
@@ -36,68 +29,28 @@ STOP_SECONDS: Final = 8.0
 class RemoteTurn:
     """A turn of another server, read from any of its events on. ``record`` is what the database has of it."""
 
-    def __init__(self, elsewhere: Elsewhere, owner: str, session: str, record: TurnRecord) -> None:
+    def __init__(self, watches: Watches, owner: str, session: str, record: TurnRecord) -> None:
         self.record = record
-        self._elsewhere = elsewhere
+        self._watches = watches
         self._owner = owner
         self._session = session
-        self._told = -HEAR_SECONDS
 
-    async def follow(self, after: int = -1) -> AsyncGenerator[list[Numbered]]:
+    def follow(self, after: int = -1) -> AsyncGenerator[list[Numbered]]:
         """Give out the events behind number ``after`` as they come, until the turn ends or nobody knows of it.
 
         It ends without ``Done`` where Redis has lost the turn; the reader then finds it in the database.
         """
-        position, loop = after + 1, asyncio.get_running_loop()
-        heard = looked = loop.time()
-        while (entries := await self._read(position)) is not None:
-            if events := _behind(entries, position):
-                yield joined(position, events)
-                position += len(events)
-                heard = looked = loop.time()
-                if ends(events):
-                    return
-            elif loop.time() - looked >= LOOK_SECONDS:
-                looked = loop.time()
-                if not await self._elsewhere.seems_to_run(self._owner, self._session, self.record.id):
-                    if last := await self._last_events(position):
-                        yield joined(position, last)
-                    return
-            if len(entries) < READ_ENTRIES:
-                quiet = loop.time() - heard > QUIET_SECONDS
-                await asyncio.sleep(QUIET_POLL_SECONDS if quiet else POLL_SECONDS)
-
-    async def _read(self, position: int) -> list[Entry] | None:
-        """Return what is there from an event on; None where nobody knows, or not of all that is between."""
-        now, relay = asyncio.get_running_loop().time(), self._elsewhere.relay
-        if self._elsewhere.closed:
-            return None
-        try:
-            if now > self._told + HEAR_SECONDS / 2:
-                self._told = now
-                await relay.hear(self.record.id)
-            entries = await relay.read(self.record.id, position)
-        except SharedStateGone:
-            return None
-        return None if entries and entries[0].first > position else entries
-
-    async def _last_events(self, position: int) -> list[Event]:
-        entries = await self._read(position)  # its end may have come meanwhile
-        if entries:
-            return _behind(entries, position)
-        return await self._elsewhere.end_of(self._owner, self._session, self.record.id)
+        return self._watches.follow(self._owner, self._session, self.record, after)
 
 
 class Elsewhere:
     """The turns that run on other servers with the same database and Redis."""
 
     def __init__(self, store: SessionStore, relay: Relay) -> None:
-        self.relay = relay
-        self.closed = False
-        """This server stops: nobody is to keep it from that by listening."""
         self._store = store
-        self._looks: dict[str, tuple[float, bool]] = {}
-        self._looking: Flights[bool] = Flights()
+        self._relay = relay
+        self._watches = Watches(relay, self)
+        self._closed = False
 
     async def join(self, owner: str, session: str, turn: str, after: int) -> RemoteTurn:
         """Return a turn that runs elsewhere, to be read behind an event.
@@ -106,11 +59,16 @@ class Elsewhere:
             TurnElsewhere: it cannot be heard here now.
             SearchError: there is no such turn, or the database cannot be used.
         """
-        remote = RemoteTurn(self, owner, session, await self._store.turn(owner, session, turn))
+        if self._closed:
+            raise TurnElsewhere(Fact("session.runs_elsewhere"))
+        watch = self._watches.find(turn)
+        if watch is not None and watch.holds(after + 1):
+            return RemoteTurn(self._watches, owner, session, watch.record)
+        remote = RemoteTurn(self._watches, owner, session, await self._store.turn(owner, session, turn))
         try:
             for _ in range(round(APPEAR_SECONDS / 0.05)):
-                if await self.relay.is_known(turn):
-                    entries = await self.relay.read(turn, after + 1)
+                if await self._relay.is_known(turn):
+                    entries = await self._relay.read(turn, after + 1)
                     if entries and entries[0].first > after + 1:
                         break
                     return remote
@@ -118,6 +76,15 @@ class Elsewhere:
         except SharedStateGone:
             pass
         raise TurnElsewhere(Fact("session.runs_elsewhere"))
+
+    def close(self) -> None:
+        """Send readers away, to come back at another server: nobody is to keep this one from stopping."""
+        self._closed = True
+        self._watches.close()
+
+    async def aclose(self) -> None:
+        """Stop listening."""
+        await self._watches.aclose()
 
     async def as_it_stands(self, record: TurnRecord) -> TurnRecord:
         """Return a running turn with what has been heard of it since it was kept last."""
@@ -135,7 +102,7 @@ class Elsewhere:
             return await self.runs(owner, session, turn)
 
         try:
-            if await self.relay.order_stop(turn, still_runs, STOP_SECONDS):
+            if await self._relay.order_stop(turn, still_runs, STOP_SECONDS):
                 return
         except SharedStateGone:
             pass
@@ -144,7 +111,7 @@ class Elsewhere:
     async def tell_stop(self, turn: str) -> None:
         """Let the server that answers a turn stop it, if it can be reached; nobody waits for it."""
         with suppress(SharedStateGone):
-            await self.relay.send_stop(turn)
+            await self._relay.send_stop(turn)
 
     async def runs(self, owner: str, session: str, turn: str) -> bool:
         """Tell whether a turn is still being answered; as long as nobody can know, it is."""
@@ -155,17 +122,13 @@ class Elsewhere:
         except SearchError:
             return True
 
-    async def seems_to_run(self, owner: str, session: str, turn: str) -> bool:
-        """Tell the same for all who listen to it here: what was seen a moment ago counts."""
-        now = asyncio.get_running_loop().time()
-        seen = self._looks.get(turn)
-        if seen is not None and now - seen[0] < LOOK_SECONDS:
-            return seen[1]
-        running, _ = await self._looking.join(turn, lambda: self.runs(owner, session, turn))
-        if len(self._looks) >= MOST_LOOKS:
-            self._looks = {each: look for each, look in self._looks.items() if now - look[0] < LOOK_SECONDS}
-        self._looks[turn] = now, running
-        return running
+    async def running(self, sessions: list[str]) -> dict[str, str]:
+        """Return the turns that are being answered in some conversations.
+
+        Raises:
+            SearchError: the database cannot be used.
+        """
+        return await self._store.running(sessions)
 
     async def end_of(self, owner: str, session: str, turn: str) -> list[Event]:
         """Return the last events of a turn that is not answered any more: how it broke off, if it did."""
@@ -193,10 +156,10 @@ class Elsewhere:
         """Return a turn as its events tell it; None where they are not all there."""
         heard, position = TurnRecord(record.id, record.question, language=record.language), 0
         try:
-            while entries := await self.relay.read(record.id, position):
+            while entries := await self._relay.read(record.id, position):
                 if entries[0].first > position:
                     return None
-                for event in _behind(entries, position):
+                for event in behind(entries, position):
                     if isinstance(event, ToldEvent):
                         fold_told(heard, event.data)
                     else:
@@ -206,9 +169,3 @@ class Elsewhere:
             return None
         heard.kept = record.kept
         return heard if position else None
-
-
-def _behind(entries: list[Entry], position: int) -> list[Event]:
-    """Return the events of entries from one on."""
-    events = [event for entry in entries for event in entry.events]
-    return events[position - entries[0].first :] if entries else []

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import Any, Final
 
 from qiusuo.chat.live.running import RunningTurn
-from qiusuo.chat.live.stream import TICK_SECONDS, UNHEARD_TICKS, Entry, Publication, key, read_entries
+from qiusuo.chat.live.stream import (
+    ODD,
+    TICK_SECONDS,
+    WRITE_TICKS,
+    Entry,
+    Publication,
+    entries_of,
+    key,
+    read_command,
+    read_entries,
+)
 from qiusuo.chat.sessions.session import new_id
 from qiusuo.storage.redis import SharedState, SharedStateGone
 
@@ -24,9 +35,8 @@ WRITE_BYTES: Final = 512 * 1024
 """About so much is written at once, so that no slow Redis is taken for one that is away."""
 FLUSH_SECONDS: Final = 1.0
 STOP: Final = "stop"
-HEAR: Final = "hear"
-HEAR_SECONDS: Final = 10.0
-"""So long a turn is written often after a server has said that it is read there."""
+READ_TURNS: Final = 200
+"""Of so many turns news is asked for at once."""
 
 _ORDER_SECONDS: Final = 60
 _REPLY_POLL: Final = 0.05
@@ -58,9 +68,30 @@ class Relay:
         """
         try:
             return await self._shared.run(lambda redis: read_entries(redis, turn, position))
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError):
-            self._shared.odd("a running turn in Redis")
+        except ODD:
+            self._odd()
             raise SharedStateGone from None
+
+    async def read_some(self, positions: dict[str, int]) -> dict[str, list[Entry]]:
+        """Return some of what is there of several turns, of each from an event on; what cannot be read is left out.
+
+        Raises:
+            SharedStateGone: Redis does not answer.
+        """
+        found: dict[str, list[Entry]] = {}
+        wanted = list(positions.items())
+        for start in range(0, len(wanted), READ_TURNS):
+            some = wanted[start : start + READ_TURNS]
+            results = await self._shared.run(partial(_read_all, positions=some))
+            for (turn, _), result in zip(some, results, strict=True):
+                try:
+                    found[turn] = entries_of(result)
+                except ODD:
+                    self._odd()
+        return found
+
+    def _odd(self) -> None:
+        self._shared.odd("a running turn in Redis")
 
     async def is_known(self, turn: str) -> bool:
         """Tell whether a server lets others hear a turn.
@@ -70,29 +101,17 @@ class Relay:
         """
         return bool(await self._shared.run(lambda redis: redis.exists(key(turn, "events"))))
 
-    async def hear(self, turn: str) -> None:
-        """Let the server that answers a turn write it more often for a while.
-
-        Raises:
-            SharedStateGone: Redis does not answer.
-        """
-        await self._send(turn, HEAR)
-
     async def send_stop(self, turn: str) -> str:
         """Order that a turn be stopped; return the number of the order.
 
         Raises:
             SharedStateGone: Redis does not answer.
         """
-        return await self._send(turn, STOP)
-
-    async def _send(self, turn: str, order: str) -> str:
         number, orders = new_id(), key(turn, "orders")
 
         async def send(redis: Any) -> None:
             pipe = redis.pipeline(transaction=False)
-            # One is taken at a time, the stop first.
-            (pipe.lpush if order == STOP else pipe.rpush)(orders, f"{order} {number}")
+            pipe.rpush(orders, f"{STOP} {number}")
             pipe.expire(orders, _ORDER_SECONDS)
             await pipe.execute()
 
@@ -146,8 +165,8 @@ class Relay:
             return
         now = asyncio.get_running_loop().time()
         self._ticks += 1
-        due = [each for each in self._published.values() if each.is_due(self._ticks, now)]
-        looking = list(self._published) if self._ticks % UNHEARD_TICKS == 0 else []
+        due = [each for each in self._published.values() if each.is_due(self._ticks)]
+        looking = list(self._published) if self._ticks % WRITE_TICKS == 0 else []
         if not due and not looking:
             return
 
@@ -172,8 +191,6 @@ class Relay:
             return
         what, _, number = order.decode("utf-8", "replace").partition(" ")
         published = self._published.get(turn)
-        if what == HEAR and published is not None:
-            published.heard_until = asyncio.get_running_loop().time() + HEAR_SECONDS
         if what != STOP or published is None:
             return
         task = asyncio.create_task(self._stop(published.turn, _reply(turn, number)))
@@ -196,6 +213,14 @@ class Relay:
 
 def _reply(turn: str, number: str) -> str:
     return key(turn, f"reply:{number}")
+
+
+async def _read_all(redis: Any, positions: Sequence[tuple[str, int]]) -> list[Any]:
+    pipe = redis.pipeline(transaction=False)
+    for turn, position in positions:
+        read_command(pipe, turn, position)
+    results: list[Any] = await pipe.execute(raise_on_error=False)
+    return results
 
 
 async def _talk(redis: Any, due: list[Publication], looking: list[str], now: float) -> list[Any]:

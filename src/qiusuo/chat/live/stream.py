@@ -30,9 +30,12 @@ ENDED_SECONDS: Final = 60
 ENTRY_BYTES: Final = 64 * 1024
 READ_ENTRIES: Final = 50
 TICK_SECONDS: Final = 0.05
-HEARD_TICKS: Final = 2
-UNHEARD_TICKS: Final = 4
+WRITE_TICKS: Final = 3
+"""Turns are written, and orders for them taken, every so many ticks: a reader elsewhere is so far behind."""
 REST_TICKS: Final = 100
+
+ODD: Final = (AttributeError, KeyError, IndexError, TypeError, ValueError)
+"""What is raised where something else stands in Redis than we write there."""
 
 _EVENTS: Final = b"e"
 
@@ -79,17 +82,15 @@ class Publication:
         self._anew = True
         self._rests = 0
         self._kept_until = 0.0
-        self.heard_until = 0.0
-        """Somebody elsewhere reads it until then, on the clock of the event loop."""
 
-    def is_due(self, tick: int, now: float) -> bool:
-        """Tell whether something is to be written now: at once, often for readers elsewhere, else more rarely."""
+    def is_due(self, tick: int) -> bool:
+        """Tell whether something is to be written now: the beginning and the end of a turn are written at once."""
         if self._rests:
             self._rests -= 1
             return False
         if self.turn.ended or self._sent == 0:
             return self._is_behind
-        return self._is_behind and tick % (HEARD_TICKS if now < self.heard_until else UNHEARD_TICKS) == 0
+        return self._is_behind and tick % WRITE_TICKS == 0
 
     @property
     def over(self) -> bool:
@@ -153,9 +154,28 @@ class Publication:
 
 async def read_entries(redis: Any, turn: str, position: int) -> list[Entry]:
     """Return what stands in the stream of a turn from an event on; the first entry may begin before it."""
-    found = await redis.xread({key(turn, "events"): f"{position}-0"}, count=READ_ENTRIES)
+    return entries_of(await read_command(redis, turn, position))
+
+
+def read_command(redis: Any, turn: str, position: int) -> Any:
+    """Ask for the same, in a pipeline perhaps; :func:`entries_of` reads what comes."""
+    return redis.xread({key(turn, "events"): f"{position}-0"}, count=READ_ENTRIES)
+
+
+def entries_of(found: Any) -> list[Entry]:
+    """Return the entries that Redis has found.
+
+    Raises:
+        Exception: it is not what we write there; :data:`ODD` has the kinds.
+    """
     streams = found.values() if isinstance(found, dict) else (entries for _, entries in found or ())
     return [_entry(name, fields) for entries in streams for name, fields in _flat(entries)]
+
+
+def behind(entries: Sequence[Entry], position: int) -> list[Event]:
+    """Return the events of entries from one on."""
+    events = [event for entry in entries for event in entry.events]
+    return events[position - entries[0].first :] if entries else []
 
 
 def ends(events: Sequence[Event]) -> bool:

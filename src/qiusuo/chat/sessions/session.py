@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -320,6 +320,9 @@ class SessionStore(Protocol):
 
     async def get(self, owner: str, session: str) -> SessionInfo:
         """Return a conversation without its turns."""
+
+    async def running(self, sessions: Collection[str]) -> dict[str, str]:
+        """Return the turns that are being answered in some conversations, whosever they are."""
 
     async def list(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> Sequence[SessionInfo]:
         """Return conversations, the last used first; ``query`` looks in titles, questions and answers."""

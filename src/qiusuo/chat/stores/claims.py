@@ -10,7 +10,7 @@ Several servers must agree on the time to some seconds.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, case, delete, or_, select, update
@@ -30,6 +30,7 @@ _FORGET_SECONDS: Final = 86_400.0
 _HELD_AT: Final = select(holders.c.alive_at).where(holders.c.id == sessions.c.holder).scalar_subquery()
 # Versions before 2 wrote the sign of life of each turn into the conversation's row.
 SIGN_OF_LIFE: Final = case((sessions.c.holder.is_(None), sessions.c.alive_at), else_=_HELD_AT).label("sign_of_life")
+_CLAIM: Final = (sessions.c.id, sessions.c.running, sessions.c.holder, SIGN_OF_LIFE)
 
 
 class Claims:
@@ -87,6 +88,12 @@ class Claims:
             lost = (mine, sessions.c.running.in_(orphans))
             connection.execute(update(sessions).where(*lost).values(holder=None, alive_at=None))
         return held - orphans
+
+    def running(self, connection: Connection, ids: Collection[str]) -> dict[str, str]:
+        """Return the turns that are being answered in some conversations."""
+        wanted = select(*_CLAIM).where(sessions.c.id.in_(ids), sessions.c.running.is_not(None))
+        rows: Iterable[Row[Any]] = connection.execute(wanted)
+        return {row.id: row.running for row in rows if self.is_alive(row)}
 
     def is_alive(self, row: Row[Any]) -> bool:
         """Tell whether a conversation's turn is being answered; the row has :data:`SIGN_OF_LIFE`."""

@@ -7,7 +7,7 @@ a claim holds. Readers see the turn of a process that is gone as failed, and the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -119,6 +119,9 @@ class SqlSessionStore:
             return self._info(find(connection, owner, session))
 
         return await self.database.run(work)
+
+    async def running(self, sessions: Collection[str]) -> dict[str, str]:
+        return await self.database.run(lambda connection: self._claims.running(connection, sessions))
 
     async def list(self, owner: str, *, query: str = "", limit: int = 50, offset: int = 0) -> Sequence[SessionInfo]:
         wanted = _listed(owner, query, _between(limit, 1, MAX_LISTED), offset)
