@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from qiusuo.testing import Fault
-from qiusuo.web.entrance import connections
+from qiusuo.web.entrance import connections, lingering
 from qiusuo.web.entrance.auth import network_of
 from tests.support.logs import errors_in
 from tests.support.openai_world import serving
@@ -315,6 +315,29 @@ class TestOffers:
             raw.sendall(b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost:80\r\n\r\n")
             assert all_of(raw).startswith(b"HTTP/1.1 400 ")
         assert errors_in(caplog) == []
+
+
+class TestLargeBodies:
+    @pytest.mark.parametrize("path", ["/api/search", "/v1/chat/completions"])
+    @pytest.mark.parametrize("chunked", [False, True])
+    def test_who_sends_on_without_listening_hears_why_it_was_refused(self, path: str, *, chunked: bool) -> None:
+        """The connection was once closed under what was still on its way, and the answer was lost with it."""
+        piece, count = b"x" * 64 * 1024, 256
+        length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {len(piece) * count}"
+        with serving() as served, connect(port_of(served.web)) as raw:
+            raw.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{length}\r\n\r\n".encode())
+            for _ in range(count):
+                raw.sendall(b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece)
+            raw.sendall(b"0\r\n\r\n" if chunked else b"")
+            answer = all_of(raw)
+            assert answer.startswith(b"HTTP/1.1 413 ")
+            assert b'"web.body_too_large"' in answer
+
+    def test_nobody_is_listened_to_for_ever(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(lingering, "LINGER_SECONDS", 0.2)
+        with WebServer.over("tavily") as server, connect(port_of(server)) as raw:
+            raw.sendall(b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n{")
+            assert all_of(raw).startswith(b"HTTP/1.1 413 ")
 
 
 class TestLeaving:

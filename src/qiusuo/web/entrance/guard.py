@@ -18,6 +18,7 @@ from qiusuo.files import MAX_BYTES
 from qiusuo.logs import request_id, valid_request_id
 from qiusuo.web.entrance.auth import HOST, OPEN, is_sent_by_itself, note_person, person_of, token_of
 from qiusuo.web.entrance.door import Door
+from qiusuo.web.entrance.lingering import lingering
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
 from qiusuo.web.entrance.packed import coding_of, unpacked
 from qiusuo.web.entrance.proxies import TrustedProxies
@@ -108,7 +109,7 @@ def _too_large(limit: int) -> Refusal:
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         Fact("file.too_large", limit=limit // 1024**2) if file else Fact("web.body_too_large", limit=limit // 1024),
-        # What is still on its way is not read.
+        # What is still on its way is dropped.
         headers={"Connection": "close"},
     )
 
@@ -183,6 +184,7 @@ class Guard:
     ) -> None:
         headers = dict(scope["headers"])
         origin = self._origins.allowed(headers)
+        receive, send = lingering(headers, receive, send)
 
         async def send_marked(message: Message) -> None:
             if message["type"] == "http.response.start":
