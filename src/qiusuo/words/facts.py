@@ -12,6 +12,9 @@ from qiusuo.words.languages import Language
 SAID: Final = "said"
 """The code of somebody's own words, such as a provider's: they have no other language."""
 
+USUAL: Final = {"database_setting": "QIUSUO_DATABASE_URL"}
+"""Values that a fact needs not have: where something was written, unless an option had it."""
+
 _STOPS: Final = (".", "。")
 
 Value: TypeAlias = "str | int | float | Fact | tuple[str | Fact, ...]"
@@ -57,6 +60,14 @@ class Fact:
         fixes = (each.text(language, Part.FIX) for each in reasons if isinstance(each, Fact))
         return language.after_sentence.join(dict.fromkeys(fix for fix in fixes if fix))
 
+    def with_values(self, **values: Any) -> Fact:
+        """Return the fact with more values, also in those that it rests on."""
+        own = {
+            name: value.with_values(**values) if isinstance(value, Fact) else value
+            for name, value in self.values.items()
+        }
+        return Fact(self.code, **{**own, **values})
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fact in its JSON shape."""
         return {"code": self.code, "values": {name: _plain(value) for name, value in self.values.items()}}
@@ -88,7 +99,7 @@ class _Texts(dict[str, str]):
         super().__init__({name: in_words(value, language) for name, value in values.items()})
 
     def __missing__(self, name: str) -> str:
-        return "…"
+        return USUAL.get(name, "…")
 
 
 def whole(text: str, language: Language) -> str:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _KILOBYTE: Final = 1000
 _MEGABYTE: Final = 1_000_000
-_SETTING: Final = "QIUSUO_DATABASE_URL"
 
 
 class DataWords(Words):
@@ -125,15 +124,6 @@ def run_copy(source: str | None, to: str, *, replace: bool) -> Exit:
     return guarded(lambda words: asyncio.run(work(words)))
 
 
-class _OfOption(Exception):
-    """What is wrong with a database that an option names."""
-
-    def __init__(self, error: SearchError, option: str) -> None:
-        super().__init__(option)
-        self.error = error
-        self.option = option
-
-
 @contextmanager
 def _of_option(option: str | Mapping[str, str]) -> Iterator[None]:
     """Say which option an error is about; a mapping has the options by the places of errors."""
@@ -141,9 +131,10 @@ def _of_option(option: str | Mapping[str, str]) -> Iterator[None]:
         yield
     except SearchError as error:
         name = option if isinstance(option, str) else option.get(error.place)
-        if not name:
-            raise
-        raise _OfOption(error, name) from error
+        if name:
+            error.fact = error.fact.with_values(database_setting=name)
+            error.remedy = error.remedy.with_values(database_setting=name) if error.remedy else None
+        raise
 
 
 def guarded(work: Callable[[DataWords], Exit | None]) -> Exit:
@@ -152,17 +143,10 @@ def guarded(work: Callable[[DataWords], Exit | None]) -> Exit:
     try:
         return work(words) or Exit.OK
     except SearchError as error:
-        return _tell(error, _SETTING)
-    except _OfOption as error:
-        return _tell(error.error, error.option)
-
-
-def _tell(error: SearchError, written: str) -> Exit:
-    """Tell an error; ``written`` is where the address of the database was written, by which all languages call it."""
-    err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
-    for line in error_lines(error, words_for_terminal()):
-        err.print(Text(line.replace(_SETTING, written)))
-    return exit_code(error)
+        err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
+        for line in error_lines(error, words_for_terminal()):
+            err.print(Text(line))
+        return exit_code(error)
 
 
 def say(text: str) -> None:
