@@ -51,7 +51,7 @@ class TestSwitch:
         with PageWorld(engines=()) as world, screen(chromium, world, phone=phone) as page:
             page.page.route("**/api/chat/config", of_a_server_with_laws_only)
             page.page.reload()
-            expect(page(".switch-note")).to_have_text("启用后只检索本地法律库")
+            expect(page(".switch-note")).to_have_text("启用后只检索 本地法律库")
 
     def test_the_three_states_look_different_and_disabled_never_on(self, chromium: Browser, phone: bool) -> None:
         with PageWorld() as world, screen(chromium, world, phone=phone) as page:
