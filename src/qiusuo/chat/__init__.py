@@ -11,8 +11,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from qiusuo.lazily import loader
 
 if TYPE_CHECKING:
     from qiusuo.chat.chat import Chat, Turn
@@ -53,13 +54,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'qiusuo.chat' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"qiusuo.chat.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

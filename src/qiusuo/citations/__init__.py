@@ -17,8 +17,9 @@ An agent that searches several times numbers its sources with a ``CitationRegist
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from qiusuo.lazily import loader
 
 if TYPE_CHECKING:
     from qiusuo.citations.checking.additions import AddedCitation, CitedAnswer, add_citations
@@ -99,13 +100,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'qiusuo.citations' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"qiusuo.citations.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

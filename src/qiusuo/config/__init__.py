@@ -5,8 +5,9 @@ Names are loaded when first used, so that whoever looks for the file alone does 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from qiusuo.lazily import loader
 
 if TYPE_CHECKING:
     from qiusuo.config.files import find_config_file, read_config_file
@@ -62,13 +63,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'qiusuo.config' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"qiusuo.config.{home}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOME)
 
 
 def __dir__() -> list[str]:
