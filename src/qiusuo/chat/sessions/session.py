@@ -246,11 +246,7 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is new of a turn that is being answered.
-
-    ``text`` follows the first ``start`` characters of the answer; pieces are numbered from 1, 0 is none. ``whole``:
-    more than the text has changed.
-    """
+    """What is new of a running turn: ``text`` behind the first ``start`` characters, as piece 1 and so on, 0 is none."""
 
     session: str
     record: TurnRecord
@@ -258,6 +254,7 @@ class Progress:
     start: int = 0
     text: str = ""
     whole: bool = False
+    """More than the text has changed."""
 
 
 @dataclass(frozen=True, slots=True)
