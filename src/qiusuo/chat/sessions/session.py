@@ -246,7 +246,7 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is new of a running turn: ``text`` behind the first ``start`` characters, as piece 1 and so on, 0 is none."""
+    """What is new of a running turn: ``text`` behind the first ``start`` characters. Pieces are numbered from 1."""
 
     session: str
     record: TurnRecord
