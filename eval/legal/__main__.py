@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from eval.legal import asked, data, folds, lay, wording
-from eval.legal.goals import Reached
+from eval.legal.goals import GOALS, Reached
 from eval.legal.lecard import candidates_in_order, leave_one_out
 from eval.legal.measures import lecard_measures, stard_measures
 from eval.legal.priors import CrossValidation
@@ -69,7 +69,7 @@ def main() -> int:
         if wanted.only in {None, "stard"}:
             stard_table(work / "stard", reached, with_vectors=wanted.semantic)
         if wanted.only in {None, "lecard"}:
-            lecard_table(work / "lecard")
+            lecard_table(work / "lecard", reached)
     print("\n## Goals\n", *reached.table(), sep="\n")
     return 0
 
@@ -182,7 +182,7 @@ def fit_lens(folder: Path) -> None:
     print(f"wrote {semantic.LENS}, {semantic.LENS.stat().st_size / 1e3:.0f} kB")
 
 
-def lecard_table(folder: Path) -> None:
+def lecard_table(folder: Path, reached: Reached) -> None:
     """Print precision, MAP and NDCG on LeCaRD, each query's own candidates ranked."""
     print("\n## LeCaRD (facts -> similar judgments, 30 candidates each)\n")
     index, report = data.build(folder, "lecard_cases.jsonl.gz")
@@ -201,6 +201,7 @@ def lecard_table(folder: Path) -> None:
     _print_row(f"words, {len(queries)} queries", [*values, *_percentiles(times)])
     measures = lecard_measures(leave_one_out(index, queries, ids), grades)
     _print_row("words, variant chosen on the other queries", [f"{value:.3f}" for value in measures.values()])
+    reached.values |= {name: value for name, value in measures.items() if name in GOALS}
 
 
 def lookup_table() -> None:
