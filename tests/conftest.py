@@ -43,6 +43,7 @@ os.environ["QIUSUO_LEGAL_MEANING"] = "false"
 
 # A machine under load is slow, not wrong.
 settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("qiusuo"), max_examples=25)  # what ``make check`` asks for
 settings.load_profile("qiusuo")
 
 # Groups and folders whose tests drive a program that is not ours.
@@ -50,6 +51,10 @@ _PROGRAMS = {"chromium", "searxng", "real-searxng", "redis", "postgres", "real-m
 _BROWSED = {"page", "browser"}
 # What is over at once and needs no mark.
 _SMALL = {"/bin/sh", "mount", "umount"}
+
+# How many modules were loaded when they were last set aside, and how many more make it worth while again.
+_LOADED = pytest.StashKey[int]()
+_LARGE_PACKAGE = 100
 
 _LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
 
@@ -75,11 +80,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         longest_first(items, lambda item: item.get_closest_marker("programs") is not None)
 
 
-def pytest_collection_finish() -> None:
-    """Take what all tests have loaded out of the search for garbage: it stays, and there is much of it."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Look for garbage from now on, and not after every few hundred objects."""
+    _set_aside_what_is_loaded(session)
+    gc.set_threshold(20_000)
+    gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Do the same for a large package that a test has loaded: each look at all of it would take half a second."""
+    if len(sys.modules) > item.session.stash[_LOADED] + _LARGE_PACKAGE:
+        _set_aside_what_is_loaded(item.session)
+
+
+def _set_aside_what_is_loaded(session: pytest.Session) -> None:
+    """Take what is loaded out of the search for garbage: it stays, and there is much of it."""
     gc.collect()
     gc.freeze()
-    gc.enable()
+    session.stash[_LOADED] = len(sys.modules)
 
 
 class ProgramStarted(AssertionError):
