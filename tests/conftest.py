@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 from tests.support.chromium import browser
@@ -33,6 +35,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Every HTTP client reads all certificates anew, which takes 20 ms; nothing here speaks TLS to strangers.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+
+# The commands and their options stay the same; to make all of them anew for each call takes 20 ms.
+pytest.MonkeyPatch().setattr(typer.testing, "_get_command", cache(typer.main.get_command))
 
 # Commands that are advised are told by their name alone, as where the environment is active.
 os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
