@@ -39,7 +39,7 @@ test:  ## Install everything and run all checks and tests
 check:  ## Lint, and every test that starts no other program: what to run while you work
 	@$(PYTHON) scripts/setup.py --check
 	@$(MAKE) --no-print-directory quick-lint
-	@$(BESIDE_TYPES) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not programs"
+	@$(BESIDE_TYPES) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not programs" --hypothesis-profile=quick
 
 lint: quick-lint  ## Format check, lint, types, generated docs
 	$(BIN)/mypy

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import HealthCheck, settings
 
 from tests.support.chromium import browser
@@ -34,6 +36,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Every HTTP client reads all certificates anew, which takes 20 ms; nothing here speaks TLS to strangers.
 pytest.MonkeyPatch().setattr(ssl, "create_default_context", cache(ssl.create_default_context))
 
+# The commands and their options stay the same; to make all of them anew for each call takes 20 ms.
+pytest.MonkeyPatch().setattr(typer.testing, "_get_command", cache(typer.main.get_command))
+
 # Commands that are advised are told by their name alone, as where the environment is active.
 os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
 
@@ -43,6 +48,7 @@ os.environ["QIUSUO_LEGAL_MEANING"] = "false"
 
 # A machine under load is slow, not wrong.
 settings.register_profile("qiusuo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("qiusuo"), max_examples=25)  # what ``make check`` asks for
 settings.load_profile("qiusuo")
 
 # Groups and folders whose tests drive a program that is not ours.
@@ -50,6 +56,10 @@ _PROGRAMS = {"chromium", "searxng", "real-searxng", "redis", "postgres", "real-m
 _BROWSED = {"page", "browser"}
 # What is over at once and needs no mark.
 _SMALL = {"/bin/sh", "mount", "umount"}
+
+# How many modules were loaded when they were last set aside, and how many more make it worth while again.
+_LOADED = pytest.StashKey[int]()
+_LARGE_PACKAGE = 100
 
 _LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
 
@@ -75,11 +85,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         longest_first(items, lambda item: item.get_closest_marker("programs") is not None)
 
 
-def pytest_collection_finish() -> None:
-    """Take what all tests have loaded out of the search for garbage: it stays, and there is much of it."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Look for garbage from now on, and not after every few hundred objects."""
+    _set_aside_what_is_loaded(session)
+    gc.set_threshold(20_000)
+    gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Do the same for a large package that a test has loaded: each look at all of it would take half a second."""
+    if len(sys.modules) > item.session.stash[_LOADED] + _LARGE_PACKAGE:
+        _set_aside_what_is_loaded(item.session)
+
+
+def _set_aside_what_is_loaded(session: pytest.Session) -> None:
+    """Take what is loaded out of the search for garbage: it stays, and there is much of it."""
     gc.collect()
     gc.freeze()
-    gc.enable()
+    session.stash[_LOADED] = len(sys.modules)
 
 
 class ProgramStarted(AssertionError):

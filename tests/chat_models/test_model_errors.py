@@ -236,13 +236,15 @@ def anthropic_error(status: int, kind: str, message: str, **headers: str) -> Exc
 
     body = {"type": "error", "error": {"type": kind, "message": message}}
     response: Any = httpx.Response(status, request=httpx.Request("POST", "http://x"), json=body, headers=headers)
-    return anthropic.APIStatusError(message, response=response, body=body)
+    made: Exception = anthropic.APIStatusError(message, response=response, body=body)
+    return made
 
 
 def google_error(status: int, state: str, message: str) -> Exception:
     from google.genai import errors
 
-    return errors.ClientError(status, {"error": {"code": status, "message": message, "status": state}})
+    made: Exception = errors.ClientError(status, {"error": {"code": status, "message": message, "status": state}})
+    return made
 
 
 def wrapped_google_error(status: int, state: str, message: str) -> Exception:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qiusuo.citations import CitationProcessor, add_citations
 from qiusuo.citations.checking.additions import ADDED
 from qiusuo.models import SearchResultItem
 from qiusuo.words import Language
+from tests.support.examples import examples
 
 BEIJING = "截至2023年末，北京市常住人口2185.8万人，比上年末增加1.5万人。"
 PARIS = "The Louvre in Paris received 8.9 million visitors in 2023, most of them from abroad."
@@ -97,7 +98,7 @@ def test_citation_stands_before_the_full_stop(answer: str, text: str) -> None:
 PIECES = [BEIJING, PARIS, "。", "\n", "```\n", "> ", "x", " ", "**", "`", "[a](https://b.cn)"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.6)
 @given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
 def test_only_markers_are_added(answer: str) -> None:
     cited = add_citations(answer, PROCESSOR)

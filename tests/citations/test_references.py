@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -11,6 +11,7 @@ from markdown_it.token import Token
 from qiusuo.citations import CitationProcessor, Reference, escape_markdown
 from qiusuo.models import SearchResultItem
 from qiusuo.text import clean
+from tests.support.examples import examples
 
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
@@ -39,7 +40,7 @@ def test_hostile_title_smuggles_nothing_into_the_list(title: str) -> None:
     assert processor.convert(listed) == listed
 
 
-@settings(max_examples=300)
+@examples(3)
 @given(st.text(max_size=80), st.text(max_size=40).map("https://a.cn/{}".format))
 @example("a[", "https://a.cn/)")
 def test_any_title_and_address_make_one_entry_with_one_link(title: str, url: str) -> None:

@@ -7,11 +7,12 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qiusuo.citations import CitationProcessor
 from qiusuo.models import SearchResultItem
+from tests.support.examples import examples
 
 PROCESSOR = CitationProcessor(
     [SearchResultItem(f"T{n}", f"https://s{n}.cn/a(b) c", "") for n in range(1, 4)]
@@ -34,7 +35,7 @@ def streamed(text: str, cuts: list[int]) -> str:
     return "".join(pieces) + stream.finish()
 
 
-@settings(max_examples=600, deadline=None)
+@examples(6)
 @given(answers, st.lists(st.integers(0, 200), max_size=12))
 @example("甲[1", [3])
 @example("`[1]", [1, 2, 3])
@@ -45,7 +46,7 @@ def test_any_chunking_gives_the_same_output(text: str, cuts: list[int]) -> None:
     assert streamed(text, list(range(len(text)))) == whole
 
 
-@settings(max_examples=600, deadline=None)
+@examples(6)
 @given(answers)
 @example("[a](b[1, 9])")
 @example("\\【1】")
@@ -60,7 +61,7 @@ def test_conversion_is_idempotent(text: str) -> None:
 REPLACEMENT = r" ?(?:\[\[[1-3]\]\]\(https://s[1-3]\.cn/a%28b%29%20c\)|[\[［【]\^?[0-9, -]+[\]］】])+"
 
 
-@settings(max_examples=600, deadline=None)
+@examples(6)
 @given(answers)
 def test_text_outside_markers_is_never_altered(text: str) -> None:
     converted = PROCESSOR.analyse(text)

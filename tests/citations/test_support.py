@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qiusuo.citations import (
@@ -20,6 +20,7 @@ from qiusuo.citations import (
     plan_check,
 )
 from qiusuo.models import SearchResultItem
+from tests.support.examples import examples
 
 LAW = "劳动合同期限一年以上不满三年的，试用期不得超过二个月；三年以上固定期限的，试用期不得超过六个月。"
 TOWER = (
@@ -220,13 +221,12 @@ def test_duplicate_results_are_one_source_in_the_report() -> None:
     assert [citation.number for citation in check.citations] == [1]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(2)
 @given(st.text(max_size=120), st.text(max_size=200))
 def test_no_text_makes_the_judge_fail(claim: str, text: str) -> None:
     assert 0 <= verdict(claim, text).score <= 1
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.sampled_from(["[1]", "[2]", "[9]", "三百", "不", "Paris", "。", "in 2020", " ", "增长5%", "由", "\n"]),

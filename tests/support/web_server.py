@@ -56,7 +56,7 @@ def page_site() -> Iterator[tuple[Site, PageReader]]:
 
 
 class PromptServer(Server):
-    """Stops when it is told to; uvicorn looks ten times in a second whether it was."""
+    """Stops when it is told to and nobody is connected; uvicorn looks ten times in a second whether it was."""
 
     def __init__(self, app: QiusuoApp, **options: Any) -> None:
         super().__init__(app, **options)
@@ -69,6 +69,19 @@ class PromptServer(Server):
         await asyncio.wait({ticking, told}, return_when=asyncio.FIRST_COMPLETED)
         for task in (ticking, told):
             task.cancel()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for _ in range(5):  # that the client has gone is noticed in a turn of the loop
+            await asyncio.sleep(0)
+        if self._is_busy():
+            await super().shutdown(sockets)
+            return
+        # uvicorn would wait a tenth of a second for connections that are not there.
+        self.app.stopping()
+        self.app.stop_streams()
+        for server in self.servers:
+            server.close()
+        await self.lifespan.shutdown()
 
     def stop(self) -> None:
         self.should_exit = True

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from qiusuo import SearchService
 from qiusuo.web.app import create_app
+from tests.support.examples import examples
 from tests.support.web_server import WebServer, page_site
 
 pytest_plugins = ["tests.support.legal_fixtures"]
@@ -136,7 +137,7 @@ def described(document: Any) -> Any:
 
 # By a fixture: what is tried is worked out where it is run, and not by each process that collects tests.
 operations = schemathesis.pytest.from_fixture("described")
-thoroughly = settings(max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+thoroughly = settings(examples(0.1), derandomize=True, suppress_health_check=list(HealthCheck))
 CHECKS = [
     schemathesis.checks.not_a_server_error,
     schemathesis.checks.status_code_conformance,

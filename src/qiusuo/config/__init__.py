@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from qiusuo.lazily import loader
 
 if TYPE_CHECKING:
+    from qiusuo.config.environment import Environment
     from qiusuo.config.files import find_config_file, read_config_file
     from qiusuo.config.model import ModelSettings, without_login
     from qiusuo.config.settings import (
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
         DEFAULT_SEARXNG_URL,
         REGULATION_SITES,
         EngineSettings,
-        Environment,
         NameList,
         Settings,
         TavilyWebSearchConfig,
@@ -30,7 +30,7 @@ _HOME = {
     "CASE_SITES": "settings",
     "DEFAULT_SEARXNG_URL": "settings",
     "EngineSettings": "settings",
-    "Environment": "settings",
+    "Environment": "environment",
     "ModelSettings": "model",
     "NameList": "settings",
     "REGULATION_SITES": "settings",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
@@ -28,7 +29,6 @@ from pydantic import (
 from pydantic_core.core_schema import ValidationInfo
 from pydantic_settings import (
     BaseSettings,
-    EnvSettingsSource,
     InitSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
@@ -36,6 +36,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from qiusuo.config.environment import Environment
 from qiusuo.config.files import find_config_file, read_config_file
 from qiusuo.config.model import ModelSettings, without_login
 from qiusuo.config.sign_in import SignInSettings
@@ -49,7 +50,6 @@ logger = logging.getLogger(__package__)
 DEFAULT_SEARXNG_URL: Final = "http://localhost:8080"
 REGULATION_SITES: Final = ("flk.npc.gov.cn", "npc.gov.cn", "gov.cn", "court.gov.cn", "spp.gov.cn", "moj.gov.cn")
 CASE_SITES: Final = ("rmfyalk.court.gov.cn", "court.gov.cn", "spp.gov.cn", "wenshu.court.gov.cn")
-_OUR_PREFIXES: Final = ("qiusuo_", "search_", "searxng_")
 
 NameList = Annotated[tuple[str, ...], NoDecode]
 """A list in files, a comma list in the environment."""
@@ -361,14 +361,6 @@ class Settings(SignInSettings, ModelSettings, BaseSettings):
         return init_settings, Environment(settings_cls)
 
 
-class Environment(EnvSettingsSource):
-    """The environment without what is not ours: ``LANGUAGE`` and ``TIMEOUT`` are names of other programs."""
-
-    def __init__(self, settings_cls: type[BaseSettings]) -> None:
-        super().__init__(settings_cls)
-        self.env_vars = {name: value for name, value in self.env_vars.items() if name.startswith(_OUR_PREFIXES)}
-
-
 def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None, *, strict: bool) -> type[Settings]:
     """Return the settings class with the values of a file below its environment."""
     if not values:
@@ -391,6 +383,7 @@ def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None,
     return FileSettings
 
 
+@cache
 def variable_name(field: str) -> str:
     """Return the environment variable that sets a field."""
     alias = Settings.model_fields[field].validation_alias

@@ -7,6 +7,7 @@ import inspect
 import logging
 import pkgutil
 from collections.abc import Iterator
+from functools import cache
 
 from qiusuo import plugins
 from qiusuo.engines.base import SearchEngine
@@ -34,10 +35,11 @@ def discover_engines() -> dict[str, type[SearchEngine]]:
     return dict(sorted(found.items(), key=lambda pair: (pair[1].priority, pair[0])))
 
 
-def _own_engines() -> Iterator[type[SearchEngine]]:
-    for module in pkgutil.iter_modules(__path__):
-        if module.name != "base":
-            yield from _engines_in(f"{__name__}.{module.name}")
+@cache
+def _own_engines() -> tuple[type[SearchEngine], ...]:
+    """Return the engines of this folder, which stay the same while the program runs."""
+    modules = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "base"]
+    return tuple(engine for name in modules for engine in _engines_in(f"{__name__}.{name}"))
 
 
 def _plugged_in_engines() -> Iterator[type[SearchEngine]]:

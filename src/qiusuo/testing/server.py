@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl
 from weakref import WeakSet
@@ -93,13 +94,18 @@ def _padded(size: int) -> bytes:
     return b'{"x": "' + b"x" * size + b'"}'
 
 
+@cache
+def _bomb() -> bytes:
+    return gzip.compress(_padded(MAX_BODY_BYTES * 4))
+
+
 _CANNED: Mapping[Fault, Callable[[], Answer]] = {
     Fault.HTML: lambda: Answer("<!doctype html><title>Welcome</title><p>Please log in."),
     Fault.WRONG_SHAPE: lambda: Answer({"unexpected": {"shape": [1, 2, 3]}}),
     Fault.NOT_JSON: lambda: Answer(b'{"results": ['),
     Fault.REDIRECT: lambda: Answer(b"", 302, {"Location": "http://127.0.0.1:1/elsewhere"}),
     Fault.HUGE: lambda: Answer(_padded(MAX_BODY_BYTES + 1)),
-    Fault.BOMB: lambda: Answer(gzip.compress(_padded(MAX_BODY_BYTES * 4)), headers={"Content-Encoding": "gzip"}),
+    Fault.BOMB: lambda: Answer(_bomb(), headers={"Content-Encoding": "gzip"}),
 }
 
 

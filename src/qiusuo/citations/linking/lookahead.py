@@ -33,6 +33,10 @@ class Lookahead:
     def slice(self, start: int, end: int) -> str:
         return self.buffer[max(start - self.base, 0) : max(end - self.base, 0)]
 
+    def found(self, position: int) -> str:
+        """Return the character at a position that :meth:`find` has given."""
+        return self.buffer[position - self.base]
+
     def drop_before(self, position: int) -> None:
         """Forget the text before ``position`` (now and then, so that dropping costs nothing on average)."""
         if position - self.base > _TRIM_AT:

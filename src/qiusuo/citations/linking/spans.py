@@ -154,7 +154,7 @@ def _destination_end(text: Lookahead, position: int, limit: int) -> Waits[tuple[
     depth = 0
     while depth <= _NESTED_PARENTHESES:
         position = yield from text.find(_DESTINATION_STOP, position, limit)
-        stop = text.slice(position, position + 1) if position >= 0 else ""
+        stop = text.found(position) if position >= 0 else ""
         if stop == "\\":
             position += 1
         elif stop == "(":

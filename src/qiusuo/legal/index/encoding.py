@@ -123,10 +123,8 @@ def _encoded(
     """Yield the texts in batches with their vectors; many of them are encoded in processes of their own."""
     batches = [missing[start : start + BATCH] for start in range(0, len(missing), BATCH)]
     if len(missing) <= FEW_TEXTS:
-        if batches:
-            encoder = semantic.Encoder()
-        for batch in batches:
-            yield batch, semantic.packed(encoder.encode([text for _, text in batch]))
+        for batch in batches:  # by the encoder that questions will need as soon as there are vectors
+            yield batch, semantic.packed(semantic.shared_encoder().encode([text for _, text in batch]))
         return
     helpers = [EncoderProcess() for _ in range(min(PROCESSES, os.cpu_count() or 1))]
     pool = ThreadPoolExecutor(len(helpers))
