@@ -19,13 +19,13 @@ import typer.main
 import typer.testing
 from hypothesis import HealthCheck, settings
 
-from tests.support.chromium import browser
+from tests.support.chromium import browser, light_browser
 from tests.support.own_program import _own_programs_are_forked
 from tests.support.postgres_process import postgres
 from tests.support.sharing_out import FileScheduling, longest_first
 
-# Fixtures: one browser, one PostgreSQL, one process that our commands are forked from for the whole run.
-__all__ = ["_own_programs_are_forked", "browser", "postgres"]
+# Fixtures: one browser and a light one, one PostgreSQL, one process that our commands are forked from, for all tests.
+__all__ = ["_own_programs_are_forked", "browser", "light_browser", "postgres"]
 
 # What is loaded while tests are collected stays; to look for garbage in it again and again takes a second of them.
 gc.disable()

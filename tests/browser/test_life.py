@@ -270,19 +270,19 @@ def test_command_ends_in_time_when_chrome_hangs_at_its_start(tmp_path: Path) -> 
     program = tmp_path / "chrome"
     program.write_text(f"#!/bin/sh\necho $$ >{tmp_path}/started\nexec sleep 60\n")
     program.chmod(0o755)
-    environment = {**os.environ, "QIUSUO_CHROME": str(program), "SEARCH_TIMEOUT": "1.5", "QIUSUO_LANG": "en"}
-    began = time.monotonic()
+    environment = {**os.environ, "QIUSUO_CHROME": str(program), "SEARCH_TIMEOUT": "4", "QIUSUO_LANG": "en"}
+    # Within those seconds Playwright too is loaded and started, which takes two of them on a machine under load.
     done = subprocess.run(
         [sys.executable, "-m", "qiusuo", "search", "x", "--engine", "google"],
         env=environment,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
-    # Far less than the start may take; the interpreter's own start is in it.
-    assert time.monotonic() - began < 8
-    assert "Chrome did not start within 1.5 s" in done.stderr
+    assert "Chrome did not start within 4 s" in done.stderr
+    # Far less than the start may take.
+    assert time.time() - (tmp_path / "started").stat().st_mtime < 12
     assert f"{program} --headless" in done.stderr
     assert "network" not in done.stderr
     assert not wait_until_gone(int((tmp_path / "started").read_text()), 2)

@@ -22,8 +22,10 @@ from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.openai.routes import openai_extension
 from tests.support import real_model
 from tests.support.chat_world import AGENT, Heard
+from tests.support.real_model import one_thread
 from tests.support.web_server import WebServer
 
+__all__ = ["one_thread"]  # a fixture
 pytestmark = real_model.marks
 
 FACT = "The Eiffel Tower is 330 metres tall and stands in Paris, France."

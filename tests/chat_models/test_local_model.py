@@ -20,7 +20,9 @@ from qiusuo.config import Settings
 from qiusuo.doctor.wire import Reach, reach
 from qiusuo.errors import ContextOverflow, ModelNotConfigured
 from tests.support import real_model
+from tests.support.real_model import one_thread
 
+__all__ = ["one_thread"]  # a fixture
 pytestmark = real_model.marks
 
 CONTEXT = 1024

@@ -21,6 +21,7 @@ from qiusuo.chat.stores import presence
 from qiusuo.chat.stores.database.schema import metadata
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.errors import ConfigurationError, SessionBusy, Unavailable
+from tests.support.own_program import FORKED_CODE
 from tests.support.stores import Place, place, rows, store, turn, turns_of, url, whole_turn
 
 __all__ = ["place", "store", "url"]  # fixtures
@@ -139,7 +140,7 @@ asyncio.run(main())
 @contextmanager
 def processes(count: int, *arguments: str) -> Iterator[list[subprocess.Popen[str]]]:
     """Servers of their own that have loaded everything and wait for a line."""
-    command = [sys.executable, "-c", WORKER, *arguments]
+    command = [*FORKED_CODE, WORKER, *arguments]
     started = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)  # noqa: S603 - ours
         for _ in range(count)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.page.test_access import violations, with_axe
+from tests.page.test_races import hold
 from tests.support.page_world import PageWorld, Screen, screen, with_own_browser
 from tests.support.scripted_model import Reply, ScriptedModel
 
@@ -158,10 +159,12 @@ def test_whether_new_conversations_search_is_remembered(chromium: Browser) -> No
         page.turn_search_on()
         page.page.goto(world.url)  # the last choice
         expect(page.switch).to_have_attribute("aria-checked", "true")
+        release = hold(page, "**/api/chat/sessions", "POST")
         page.switch.click()
         expect(page.switch).to_have_attribute("aria-checked", "false")
-        page.page.get_by_role("button", name="新对话").click()
+        page.page.get_by_role("button", name="新对话").click()  # before the server has answered
         expect(page.switch).to_have_attribute("aria-checked", "false")
+        release()
         expect(page.page.get_by_text("以后的对话总是联网搜索")).to_have_count(1)
         always.check()
         expect(page.switch).to_have_attribute("aria-checked", "true")

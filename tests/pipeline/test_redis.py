@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import subprocess
-import sys
 import time
 from contextlib import AsyncExitStack
 
@@ -18,6 +17,7 @@ from qiusuo.models import Outcome
 from qiusuo.pipeline.cooldown import Cooldowns
 from qiusuo.storage.redis import SharedState
 from qiusuo.testing import Fault
+from tests.support.own_program import FORKED_CODE
 from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.world import World
 
@@ -56,7 +56,7 @@ def in_another_process(
         **env,
     }
     done = subprocess.run(  # noqa: S603 - our own interpreter and script
-        [sys.executable, "-c", WORKER, json.dumps(searches)],
+        [*FORKED_CODE, WORKER, json.dumps(searches)],
         env={**os.environ, **variables},
         capture_output=True,
         text=True,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.own_program import FORKED_CODE
 from tests.support.processes import on_linux, parent_of
 from tests.support.terminal import PseudoTerminal
 
@@ -31,6 +32,13 @@ def run(*command: str, folder: Path) -> tuple[int, str, str]:
 )
 def test_both_say_and_return_the_same(words: tuple[str, ...], tmp_path: Path) -> None:
     assert run(*FORKED, *words, folder=tmp_path) == run(*STARTED, *words, folder=tmp_path)
+
+
+def test_so_does_the_text_of_a_program(tmp_path: Path) -> None:
+    text = "import os, sys; print(__name__, sys.argv, os.getcwd(), input); print('茶', file=sys.stderr); sys.exit(3)"
+    started = run(sys.executable, "-c", text, "茶", "--x", folder=tmp_path)
+    assert run(*FORKED_CODE, text, "茶", "--x", folder=tmp_path) == started
+    assert started[0] == 3
 
 
 @on_linux

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,8 +53,17 @@ def browser() -> Iterator[Browser]:
     asyncio.run(browser.aclose())
 
 
+@pytest.fixture(scope="session")
+def light_browser() -> Iterator[Browser]:
+    """Run the Chromium that can have no window, where that is installed: a page takes a third of the work."""
+    light = shutil.which("chromium-headless-shell")
+    browser = Browser(browser_settings(**({"executable": Path(light)} if light else {})))
+    yield browser
+    asyncio.run(browser.aclose())
+
+
 class BrowserConformance(EngineConformance):
-    """The common table for the engines that share the browser."""
+    """The common table for the engines that share the browser; the whole one is tried in ``tests/browser``."""
 
     pytestmark = with_chromium
     browser: Browser
@@ -65,8 +76,8 @@ class BrowserConformance(EngineConformance):
     }
 
     @pytest.fixture(autouse=True)
-    def _shared(self, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.browser = browser
+    def _shared(self, light_browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.browser = light_browser
         monkeypatch.setattr(self.engine_class, "patience", 0.2)
 
     def make_engine(self, server: ProviderServer, *, key: str | None = None, timeout: float = 2.0) -> SearchEngine:  # noqa: ARG002 - there are no keys

@@ -113,7 +113,7 @@ def become(order: dict[str, Any], streams: list[int]) -> None:
     if order["strict"]:
         warnings.simplefilter("error", ResourceWarning)
     sys.path[0] = order["folder"]
-    sys.argv = ["qiusuo", *order["arguments"]]
+    sys.argv = ["-c", *order["arguments"][1:]] if order["code"] else ["qiusuo", *order["arguments"]]
     at_once = bool(order["environment"].get("PYTHONUNBUFFERED"))
     sys.stdin = open(0, errors="surrogateescape", closefd=False)  # noqa: SIM115 - stays open
     sys.stdout = _written(1, "surrogateescape", line=os.isatty(1), at_once=at_once)
@@ -140,7 +140,10 @@ def main() -> None:
             for stream in streams:
                 os.close(stream)
     become(order, streams)
-    runpy.run_module("qiusuo", run_name="__main__", alter_sys=True)
+    if order["code"]:
+        exec(order["arguments"][0], {"__name__": "__main__"})  # noqa: S102 - a program of the tests
+    else:
+        runpy.run_module("qiusuo", run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ Loading them takes seconds of a core, which hundreds of starts would each pay an
 process like any other: a child of the test, with its own input and output, environment, signals and exit code; it runs
 the command from its beginning and ends as Python ends. All other programs are started as ever, and ours too where the
 fork could make a difference: other options of Python, another user, a language that is not written in UTF-8.
+
+``[*FORKED_CODE, text, …]`` runs the text of a program so; ``python -c`` starts from nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +28,15 @@ import pytest
 LAUNCH_IN_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 )
+# Python takes no notice of options of this kind that it does not know.
+FORKED_CODE = [sys.executable, "-X", "forked", "-c"]
 _QIUSUO = ["-m", "qiusuo"]
 # How a command may begin, and what is meant by it.
 _BEGINNINGS: Sequence[tuple[list[str], dict[str, bool]]] = (
     ([sys.executable, *_QIUSUO], {}),
     ([sys.executable, "-W", "error::ResourceWarning", *_QIUSUO], {"strict": True}),
     ([sys.executable, "-c", LAUNCH_IN_TERMINAL, sys.executable, *_QIUSUO], {"terminal": True}),
+    (FORKED_CODE, {"code": True}),
 )
 # What decides how Python itself starts.
 _STARTING = ("PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONWARNINGS", "LC_ALL", "LC_CTYPE")
@@ -135,6 +140,7 @@ def _order(wishes: Mapping[str, Any]) -> dict[str, Any] | None:
         "session": bool(wishes["start_new_session"]),
         "terminal": False,
         "strict": False,
+        "code": False,
         **meant,
     }
 

@@ -192,15 +192,13 @@ class TestGoing:
             assert thief.get("/api/signin").json()["over"] is True
         assert browser.post("/signout").json() == {"to": None}, "a second time is no fault"
 
-    @pytest.mark.flaky(
-        reruns=1
-    )  # seen twice under load: one reader still found the ended sign-in; the cause is not known
-    def test_everywhere(self, server: WebServer, browser: Browser) -> None:
-        with Browser(server) as phone, Browser(server) as other:
-            for each, person in ((browser, "ann"), (phone, "ann"), (other, "olga")):
+    def test_everywhere(self, issuer: IssuerDouble) -> None:
+        # Not at the server of all: there ann may have signed in so often within a second that one of these makes room.
+        with serving(issuer) as server, Browser(server) as laptop, Browser(server) as phone, Browser(server) as other:
+            for each, person in ((laptop, "ann"), (phone, "ann"), (other, "olga")):
                 each.sign_in(person)
-            browser.post("/signout", json={"everywhere": True})
-            assert [each.who().status_code for each in (browser, phone, other)] == [401, 401, 200]
+            laptop.post("/signout", json={"everywhere": True})
+            assert [each.who().status_code for each in (laptop, phone, other)] == [401, 401, 200]
 
     def test_an_issuer_that_ends_nothing(self) -> None:
         double = issuer_double(discovery=lambda said: {**said, "end_session_endpoint": None})

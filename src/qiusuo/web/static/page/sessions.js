@@ -309,6 +309,8 @@ export function changeSettings(values, confirmation) {
   const mine = ++changes;
   const [here, meant] = [place, target];
   change({ settings: looking({ ...settings, ...values }), saving: true });
+  // At once: a new chat that is begun before the server has answered shall begin so too.
+  if (values.search !== undefined) noteSearch(values.search);
   saved = saved.then(async () => {
     await opened;
     try {
@@ -319,10 +321,12 @@ export function changeSettings(values, confirmation) {
       if (mine === changes) change({ settings: info.settings, current: { ...getState().current, ...info }, saving: false });
       else if (here === place) change({ current: { ...getState().current, ...info } });
       toast(confirmation);
-      if (values.search !== undefined) noteSearch(values.search);
       announce(info.id);
     } catch (error) {
-      if (mine === changes) change({ settings: getState().current?.settings ?? before, saving: false });
+      if (mine === changes) {
+        change({ settings: getState().current?.settings ?? before, saving: false });
+        if (values.search !== undefined) noteSearch(getState().settings.search);
+      }
       toast(t("notSaved", { why: messageOf(error) }), "error");
     }
   });
