@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qiusuo.config.editing import UNSET, changed, edited
@@ -150,6 +150,7 @@ VALUES = (
 
 
 class TestWhateverIsAccepted:
+    @example("timeout", 1e-09, ".yaml")
     @given(st.sampled_from(NAMES), VALUES, st.sampled_from(list(TEXTS)))
     def test_is_read_back_equal_and_changes_nothing_else(self, text: str, value: Any, kind: str) -> None:
         try:

@@ -131,6 +131,7 @@ def _edit_json(text: str, changes: Changes) -> str:
 def _edit_yaml(text: str, changes: Changes) -> str:
     from ruamel.yaml import YAML  # noqa: PLC0415 - only who writes settings needs it
     from ruamel.yaml.comments import CommentedMap  # noqa: PLC0415 - the same
+    from ruamel.yaml.representer import RoundTripRepresenter  # noqa: PLC0415 - the same
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString  # noqa: PLC0415 - the same
 
     def quoted(value: Any) -> Any:
@@ -139,7 +140,17 @@ def _edit_yaml(text: str, changes: Changes) -> str:
             return DoubleQuotedScalarString(value)
         return [quoted(each) for each in value] if isinstance(value, list) else value
 
+    def with_point(representer: Any, value: float) -> Any:
+        # 1e-09 is a number to one version of YAML and a text to another, 1.0e-09 is a number to both.
+        number = repr(value) if "." in repr(value) else repr(value).replace("e", ".0e")
+        return representer.represent_scalar("tag:yaml.org,2002:float", number)
+
+    class Representer(RoundTripRepresenter):
+        pass
+
+    Representer.add_representer(float, with_point)
     yaml = YAML()
+    yaml.Representer = Representer
     yaml.preserve_quotes = True
     yaml.width = 1_000_000
     if _INDENTED_LIST.search(text):
