@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,18 @@ def test_import_stats_search_show(home: Path) -> None:
     assert run("show", "（2020）某01民初1号")[0] == 1
     assert run("search", "漏水", "--cases", "--type", "民事")[0] == 1
     assert run("rebuild")[0] == 0
+
+
+def test_a_search_of_the_web_that_fails_leads_to_what_is_here(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "pot.md").write_text(POT_LAW, "utf-8")
+    run("import", str(home / "pot.md"))
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "searxng")
+    monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:9")
+    found = RUNNER.invoke(app, ["search", "水壶法第二条"])
+    assert found.exit_code == 4
+    command = next(line for line in found.output.splitlines() if "--type regulation" in line).removeprefix("$ ")
+    assert "出卖人应当更换" in RUNNER.invoke(app, shlex.split(command)[1:]).output
+    assert "--type" not in RUNNER.invoke(app, ["search", "天气"]).output
 
 
 def test_stats_sum_up_what_was_imported_by_folder(home: Path) -> None:

@@ -20,7 +20,7 @@ ROOT = Path(qiusuo.__file__).parent
 
 # The foundation: whom each part may import. Nothing here knows of what stands above it.
 FOUNDATION: dict[str, str] = {
-    "words": "",
+    "words": "commands",
     "details": "words",
     "models": "words details",
     "errors": "models words",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterable
 
@@ -11,13 +12,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from qiusuo import plugins
 from qiusuo.cli.exits import Exit, error_lines, exit_code
 from qiusuo.cli.words import Words, words_for_terminal
+from qiusuo.commands import typed
 from qiusuo.errors import AllEnginesFailed, SearchError
-from qiusuo.models import Attempt, SearchResponse
+from qiusuo.models import Attempt, SearchResponse, SearchType
 from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
 from qiusuo.text import visible
+
+
+def _better_search(service: SearchService, query: str, options: SearchOptions) -> str:
+    """Return the command that asks an engine which has such answers on this machine; empty where none has."""
+    known = plugins.recognise(query) if options.get("type") in {None, SearchType.GENERAL} else None
+    first = service.roster.answers_first(known.search_type) if known is not None else None
+    if known is None or first is None or options.get("engine"):
+        return ""
+    return typed(f"qiusuo search --type {known.search_type.value} --engine {first} {shlex.quote(query)}")
 
 
 def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bool) -> Exit:
@@ -27,8 +39,10 @@ def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bo
     err = Console(stderr=True, highlight=False, emoji=False, soft_wrap=True)
     # Arguments are UTF-8 in any locale; where the interpreter could not read them so, they are escaped.
     query = os.fsencode(query).decode("utf-8", "replace")
+    better = ""
     try:
         with SearchService.from_settings() as service, err.status(words("searching")):
+            better = _better_search(service, query, options)
             response = service.search(query, **options)
     except SearchError as error:
         if as_json:
@@ -38,6 +52,8 @@ def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bo
                 err.print(escape(line))
             if explain and isinstance(error, AllEnginesFailed):
                 err.print(receipt_table(error.attempts, words))
+            if better:
+                err.print(escape(f"→ {words('answered_here')}\n$ {better}"))
         return exit_code(error)
     if as_json:
         sys.stdout.write(json.dumps(response.to_dict(words.language), ensure_ascii=False, indent=2) + "\n")

@@ -90,7 +90,9 @@ def _failed(engine: SearchEngine, error: SearchError) -> Finding:
 def _working(engine: SearchEngine, probe: Probe | None) -> Finding:
     values: dict[str, object] = {"label": engine.title or engine.label or engine.name}
     if probe is None:
-        return Finding("provider.not_probed" if engine.key_env else "provider.keyless", Level.NOTE, values)
+        if engine.key_env:
+            return Finding("provider.not_probed", Level.NOTE, values)
+        return Finding("provider.keyless", Level.NOTE, values, (f"qiusuo search --engine {engine.name} qiusuo",))
     if probe.used is None or not probe.limit:
         return Finding("provider.ok", Level.OK, values)
     values |= {"used": probe.used, "limit": probe.limit}

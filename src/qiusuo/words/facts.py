@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from qiusuo.commands import typed
 from qiusuo.words.catalogue import Part, template
 from qiusuo.words.languages import Language
 
 SAID: Final = "said"
 """The code of somebody's own words, such as a provider's: they have no other language."""
 
-USUAL: Final = {"database_setting": "QIUSUO_DATABASE_URL"}
-"""Values that a fact needs not have: where something was written, unless an option had it."""
+USUAL: Final[Mapping[str, Callable[[], str]]] = {
+    "database_setting": lambda: "QIUSUO_DATABASE_URL",
+    "qiusuo": lambda: typed("qiusuo"),
+}
+"""Values that a fact needs not have: where something is written unless an option has it, our program as typed here."""
 
 _STOPS: Final = (".", "。")
 
@@ -99,7 +103,7 @@ class _Texts(dict[str, str]):
         super().__init__({name: in_words(value, language) for name, value in values.items()})
 
     def __missing__(self, name: str) -> str:
-        return USUAL.get(name, "…")
+        return USUAL[name]() if name in USUAL else "…"
 
 
 def whole(text: str, language: Language) -> str:

@@ -110,9 +110,10 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
     ask, journal = context.ask, context.journal
     asked = ask.question.strip()
     query = await without_file_words(context, without_secrets(query))
-    number = journal.begin_round(_TOOL, query, asked=asked if is_short(asked) else "")
-    journal.status(Stage.SEARCHING, query)
     kind = context.recognised.search_type if context.recognised is not None else None
+    first = context.service.roster.answers_first(kind) if kind is not None and not context.engine else None
+    number = journal.begin_round(_TOOL, query, asked=asked if is_short(asked) else "", engine=first or "")
+    journal.status(Stage.SEARCHING, query)
     options = context.scope.options(kind)
     options.update({"num_results": context.wanted, "engine": context.engine, "user": ask.user})
     try:

@@ -103,11 +103,16 @@ class Journal:
         if all(any(known[name] != shown[name] for name in ("code", "message")) for known in self.record.notices):
             self.emit(told)
 
-    def begin_round(self, kind: str, query: str, asked: str = "") -> int:
-        """Tell that a search begins; return its number. ``asked``: the reader's words, where the query is another."""
+    def begin_round(self, kind: str, query: str, asked: str = "", *, engine: str = "") -> int:
+        """Tell that a search begins; return its number. ``asked``: the reader's words, where the query is another.
+
+        ``engine`` is the one that is asked before all others, where that is known.
+        """
         number = len(self.record.rounds) + 1
         self._asked[number] = asked if asked != query else ""
-        self.emit(Round(number, kind, query, RoundState.RUNNING, asked=self._asked[number]))
+        label = self.label(engine) if engine else ""
+        words = self._asked[number]
+        self.emit(Round(number, kind, query, RoundState.RUNNING, engine=engine, engine_label=label, asked=words))
         return number
 
     def end_round(self, number: int, kind: str, response: SearchResponse, numbers: list[int]) -> None:

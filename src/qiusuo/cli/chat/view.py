@@ -90,6 +90,7 @@ class ChatView:
         self._console = console
         self._words = words
         self._engine = engine
+        self._asked = ""  # the engine that a search asks first, where it is not the usual one
         self._links = can_link()
         self._model = ""
         self._may_recall = False  # an agent that has not searched, and nothing else tells why
@@ -138,7 +139,9 @@ class ChatView:
                 self._research = event
             case Round() if self._research and event.state is not RoundState.FAILED:
                 pass  # the list of sub-questions tells
-            case Round() if event.state is not RoundState.RUNNING:
+            case Round() if event.state is RoundState.RUNNING:
+                self._asked = event.engine_label
+            case Round():
                 self._line(round_line(event, self._words), _ROUND_STYLES.get(event.state, ""))
             case Reading() if not event.done:
                 self._pages = len(event.pages)
@@ -174,7 +177,7 @@ class ChatView:
         for step in self._research.steps if self._research else ():
             yield Text(step_line(step, self._words), style=_STEP_STYLES.get(step.state, "dim"), no_wrap=True)
         seconds = int(time.monotonic() - self._since)
-        words = status_line(self._status, self._engine, self._words, self._pages)
+        words = status_line(self._status, self._asked or self._engine, self._words, self._pages)
         self._spinner.update(text=Text(f"{words} · {self._words('seconds', seconds=seconds)}", style="dim"))
         yield self._spinner
 

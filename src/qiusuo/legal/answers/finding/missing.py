@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from qiusuo.commands import typed
 from qiusuo.legal.answers.results import RELATED, LawDetails
 from qiusuo.legal.judgments.judgment_text import case_number
 from qiusuo.legal.models import Law, LawKind, LawVersion
@@ -64,7 +65,7 @@ def with_pack(notes: Sequence[Fact], held: Iterable[LawVersion]) -> tuple[Fact, 
     lacking = any(note.code in _LACKING and _in_pack(note.values) for note in notes)
     if not lacking or any(version.law.kind is LawKind.REGULATION for version in held):
         return tuple(notes)
-    return (*notes, Fact("law.pack_may_have", command="qiusuo legal install --pack lawrefbook"))
+    return (*notes, Fact("law.pack_may_have", command=typed("qiusuo legal install --pack lawrefbook")))
 
 
 def as_related(results: Sequence[LawDetails]) -> tuple[LawDetails, ...]:
