@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, Protocol
 
 from qiusuo.chat.events.turn import Event, TurnRecord
@@ -23,6 +24,8 @@ QUIET_POLLS: Final = 3
 """A turn that has said nothing for some seconds is asked for news more rarely."""
 LOOK_SECONDS: Final = 0.5
 """Turns that have been silent for so long are looked up in the database, all at once: their server may be gone."""
+END_SECONDS: Final = 1.5
+"""So long the end of a turn that is saved may take to be heard."""
 MAX_HELD: Final = 2000
 """So many events of a turn are held for readers who are slower than others; the rest they read for themselves."""
 
@@ -89,6 +92,20 @@ class Watch:
             await fresh.wait()
         return self._events[position - self._first :] if self.holds(position) else []
 
+    async def ended(self, seconds: float) -> None:
+        """Wait for its end, at most so long."""
+        fresh = asyncio.Event()
+        self.readers.add(fresh)
+        try:
+            async with asyncio.timeout(seconds):
+                while not self.over:
+                    fresh.clear()
+                    await fresh.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self.readers.discard(fresh)
+
     def _wake(self) -> None:
         for reader in self.readers:
             reader.set()
@@ -152,8 +169,12 @@ class Watches:
             yield watch, fresh
         finally:
             watch.readers.discard(fresh)
-            if not watch.readers and self._watches.get(watch.turn) is watch:
-                del self._watches[watch.turn]
+            self._leave(watch)
+
+    def _leave(self, watch: Watch) -> None:
+        """Let a turn go that nobody reads any more."""
+        if not watch.readers and self._watches.get(watch.turn) is watch:
+            del self._watches[watch.turn]
 
     async def _own(self, watch: Watch, position: int) -> list[Event]:
         """Read for one reader what is not held for all; none where it is not there any more."""
@@ -167,7 +188,8 @@ class Watches:
         """Let a piece of work be done beside all others, unless it is being done."""
         task = self._tasks.get(name)
         if task is None or task.done():
-            self._tasks[name] = asyncio.create_task(_without_fail(work))
+            self._tasks[name] = task = asyncio.create_task(_without_fail(work))
+            task.add_done_callback(lambda done: self._tasks.pop(name) if self._tasks.get(name) is done else None)
 
     async def _listen(self) -> None:
         while self._watches:
@@ -209,16 +231,21 @@ class Watches:
             running = await self._looks.running([each.session for each in silent])
         except SearchError:
             return  # as long as nobody can know, they are
-        await asyncio.gather(*(self._part(each) for each in silent if running.get(each.session) != each.turn))
+        for each in silent:
+            if running.get(each.session) != each.turn:
+                self._see_to(f"part from {each.turn}", partial(self._part, each))
 
     async def _part(self, watch: Watch) -> None:
         """Hear the last of a turn that is not answered any more."""
-        last = await self._own(watch, watch.position)  # its end may have come meanwhile
-        if not last and not watch.over:
-            last = await self._looks.end_of(watch.owner, watch.session, watch.turn)
-        if last and not watch.over:
-            watch.add(last, asyncio.get_running_loop().time())
+        loop = asyncio.get_running_loop()
+        if last := await self._looks.end_of(watch.owner, watch.session, watch.turn):
+            if not watch.over:
+                watch.add(last, loop.time())
+        else:  # it has ended well: that is saved first, and then told
+            watch.heard = loop.time()
+            await watch.ended(END_SECONDS)
         watch.end()
+        self._leave(watch)
 
 
 async def _without_fail(work: Callable[[], Awaitable[None]]) -> None:
