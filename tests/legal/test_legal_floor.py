@@ -61,6 +61,27 @@ def test_real_lay_questions_mostly_are(ask: RegulationSearch) -> None:
     assert len(below) / len(questions) <= 0.08, below
 
 
+@pytest.mark.parametrize(
+    ("question", "article"),
+    [
+        ("借钱给朋友三年了还能要回来吗", "民法典第一百八十八条"),
+        ("被公司辞退赔多少钱", "劳动合同法第四十七条"),
+        ("酒驾撞人了判几年", "刑法第一百三十三条"),
+    ],
+)
+def test_so_are_short_ones_that_were_written_down(ask: RegulationSearch, question: str, article: str) -> None:
+    """They have few words of law, or none."""
+    found = ask.search(question)
+    assert found.answers
+    assert f"{found.results[0].law_name.removeprefix('中华人民共和国')}{found.results[0].article_number}" == article
+
+
+def test_what_only_an_interpretation_answers_is_told(ask: RegulationSearch) -> None:
+    found = ask.search("彩礼能要回来吗")
+    assert not found.answers
+    assert "婚姻家庭编的解释（一）" in str(found.notes[0])
+
+
 async def heard(folder: IndexFolder, question: str, mode: ChatSettings, engines: str = "laws") -> Heard:
     settings = Settings.load(legal_dir=str(folder.root), provider_priority=engines)
     async with SearchService.from_settings(settings) as service:
