@@ -49,7 +49,8 @@ def _is_circumstance(new: str, last: Question) -> bool:
 def with_circumstance(asked: str, new: str) -> str:
     """Return the last question with a circumstance beside it, in the place of one that was added before."""
     question, _, added = asked.rpartition(" ")
-    if question and _asks(question) and not _asks(added):
+    looks_added = question and (_is_condition(added) or _is_circumstance(added, Question(question)))
+    if looks_added and _asks(question) and not _asks(added):  # what was typed behind a question stays
         asked = question
     return f"{asked} {new}"
 
