@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from qiusuo.chat.followups import english, english_questions
-from qiusuo.chat.followups.chinese_articles import law_spoken_of
+from qiusuo.chat.followups.chinese_articles import law_spoken_of, with_whole_article
+from qiusuo.chat.followups.chinese_circumstances import (
+    beside,
+    happens,
+    other_quantity,
+    overlap,
+    with_circumstance,
+)
 from qiusuo.chat.followups.chinese_questions import (
     CORRECTION,
     EDGE,
@@ -41,8 +48,9 @@ _ASKS_AT_ONCE: Final = re.compile("多少|几|怎么|什么时候|要|能|可以
 
 def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
     """Return how a question leans and what it means by itself; the conversation goes on with it."""
-    question = Question(text, _known(talk))
+    question = Question(with_whole_article(text, talk), _known(talk))
     how = leaning(question, talk)
+    asked = talk.asked.strip(EDGE)
     resolved = Resolved(text)
     if how is Leaning.MORE:
         resolved = _more(question, talk)
@@ -56,10 +64,10 @@ def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
         if how is not Leaning.MORE:
             talk.ask(resolved.query)
         subject = question.subject()
-        mere_aspect = (  # 票价呢, 学生呢
+        mere_aspect = (  # 票价呢, 学生呢, 已经领证了呢
             how is Leaning.INSTEAD
             and subject is not None
-            and (not is_hard(question, subject) or _group_in(subject.text))
+            and (not is_hard(question, subject) or _group_in(subject.text) or resolved.carried == (asked,))
         )
         if subject is not None and how in {Leaning.ALONE, Leaning.INSTEAD} and not mere_aspect:
             subject = replace(subject, person=any(word.text in _WHO_IS for word in question.words))
@@ -139,6 +147,9 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     fresh = Question(new)
     if fresh.has("asking"):
         return Resolved(new, changed=True)
+    if new.endswith("的") and fresh.has("time") and not fresh.own_characters():  # 明天的呢
+        new = new.removesuffix("的")
+        fresh = Question(new)
     if not _HAN.search(asked):  # What is the capital of France? 那德国呢
         thing = Thing(0, 0, new, frozenset({new}), named=True, whole_name=True)
         return english.put_instead(english_questions.Question(talk.asked), thing, new)
@@ -146,6 +157,8 @@ def _instead(question: Question, talk: Conversation) -> Resolved:
     old = _like(fresh, last)
     if old:
         return _exchanged(last, old.start, _end_of_like(fresh, last, old), new)
+    if query := other_quantity(asked, new):
+        return Resolved(query, changed=True, carried=(asked,))
     article = article_without_law(fresh)
     if article and (law := law_spoken_of(article, talk)):
         return Resolved(join(law, new), changed=True, carried=(law,))
@@ -156,6 +169,10 @@ def _put_into_last(last: Question, fresh: Question, new: str, about: tuple[str, 
     """Put a new thing into the last question, which has none of its kind."""
     asked = last.text
     subject = last.subject()
+    if not _group_in(new) and (query := beside(last, fresh)):
+        return Resolved(query, changed=True, carried=(asked,))
+    if subject is not None and fresh.has(*SOFT) and (length := overlap(subject.text, new)):
+        return Resolved(subject.text + new[length:], changed=True, carried=(subject.text,))
     if subject is not None and (part := _other_part(subject.text, new)) is not None:
         return _exchanged(last, subject.first + part, subject.last, new)
     if subject is None or _group_in(new):
@@ -164,7 +181,10 @@ def _put_into_last(last: Question, fresh: Question, new: str, about: tuple[str, 
     if fresh.own_characters() and not is_hard(last, subject):  # 明天天气怎么样, 上海呢
         return Resolved(_put(asked, subject.first, subject.first, new), changed=True, carried=(subject.text,))
     if fresh.own_characters():
-        return _exchanged(last, subject.first, subject.first + _alike(subject.text, new), new)
+        end = subject.first + _alike(subject.text, new)
+        if end == subject.last and happens(last, subject):
+            return Resolved(with_circumstance(asked, new), changed=True, carried=(asked,))
+        return _exchanged(last, subject.first, _behind_what_is_said_again(last, end, new), new)
     if fresh.has("time"):
         return Resolved(_put(asked, subject.last, subject.last, new), changed=True, carried=about)
     return Resolved(join(subject.text, new), changed=True, carried=about)  # an aspect of the same thing
@@ -211,6 +231,12 @@ def _alike(text: str, new: str) -> int:
     """Return how much of a thing is of the kind of a new one; a verb may follow: 邻居家的狗咬, 流浪狗."""
     at = text.rfind(new[-1], 1)
     return at + 1 if at > 0 and "的" in text[:at] else len(text)
+
+
+def _behind_what_is_said_again(last: Question, end: int, new: str) -> int:
+    """Return where the exchanged part ends, with the aspect that the new thing has too: 试用期工资, 加班工资."""
+    word = next((word for word in last.words if word.start == end), None)
+    return word.end if word and word.kind in SOFT and new.endswith(word.text) else end
 
 
 def _corrected(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from qiusuo.chat.followups.chinese_words import NUMBER, Word, words_of
+from qiusuo.chat.followups.chinese_words import NUMBER, OPENING, Word, words_of
 from qiusuo.chat.followups.conversation import Conversation
 
 _LAW: Final = "法典|法|条例|办法|规定|细则|解释"
@@ -16,6 +16,31 @@ _IS_LAW: Final = re.compile(rf".+(?:{_LAW})[》”\"]?")
 # What leads to a name is no part of it, and 本法 names none.
 _LEADS: Final = re.compile("根据|依据|依照|按照|参照|违反|符合|本|该")
 _SHORTEST: Final = 2
+_ARTICLE: Final = re.compile(
+    rf"(?P<whole>(?:第[{NUMBER}]+|(?<=[法典例定则释》])\d{{1,4}})[条條](?:之[一二三四五六七八九十])?)"
+    rf"(?P<paragraph>(?:第[{NUMBER}]+款)?)(?:第[{NUMBER}]+项)?"
+)
+_NO_OBJECT: Final = r"(?=$|[\s?？,，。呢吗的是有和与之第说讲]|规定|内容|怎么|什么|如何)"  # 3条裤子
+_WITHOUT_SIGN: Final = re.compile(rf"(?P<opens>{OPENING.pattern}|)(?P<number>\d{{1,4}}|[{NUMBER}]{{2,}})条{_NO_OBJECT}")
+_MERE_NUMBER: Final = re.compile(rf"(?P<opens>{OPENING.pattern}|)(?P<number>(?!(?:19|20)\d\d)\d{{1,4}})呢?[?？]*")
+_PART: Final = re.compile(rf"(?P<opens>{OPENING.pattern}|)(?=第[{NUMBER}]+(?P<part>[款项]))")
+
+
+def with_whole_article(text: str, talk: Conversation) -> str:
+    """Return a question with the article that it means spelled out: 584条呢, 第二款呢 after 刑法第266条."""
+    bare, number, part = _WITHOUT_SIGN.match(text), _MERE_NUMBER.fullmatch(text), _PART.match(text)
+    if not (bare or number or part):
+        return text
+    last = next(_ARTICLE.finditer(talk.asked), None)
+    if bare and (last or any(_law(thing.text) for thing in talk.things)):
+        return f"{bare['opens']}第{text[bare.start('number') :]}"
+    if number and last:
+        return f"{number['opens']}第{number['number']}条呢"
+    if part and last:
+        whole = f"第{last['whole'].removeprefix('第')}"
+        paragraph = last["paragraph"] if part["part"] == "项" else ""
+        return f"{part['opens']}{whole}{paragraph}{text[part.end() :]}"
+    return text
 
 
 def law_before(text: str) -> str:

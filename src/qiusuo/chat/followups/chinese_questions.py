@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from qiusuo.chat.followups.chinese_words import HARD, LEXICON, POINTERS, SOFT, Word, one_of, things_of, words_of
+from qiusuo.chat.followups.chinese_words import (
+    HARD,
+    LEXICON,
+    OPENING,
+    POINTERS,
+    SOFT,
+    Word,
+    one_of,
+    pairs,
+    things_of,
+    words_of,
+)
 from qiusuo.chat.followups.conversation import Conversation, Leaning, Thing
 from qiusuo.chat.followups.lexicon import is_made_of
 
@@ -18,7 +29,6 @@ _THANKS: Final = re.compile(
     "(?:多谢|(?:非常|十分|太)?感谢|谢谢)(?:你们?|您)?的?(?:耐心|热心|详细|宝贵)?的?"
     "(?:帮助|帮忙|解答|回答|讲解|解释|介绍|指点|建议|分享|支持|回复)"
 )
-_OPENING: Final = one_of("opener")
 _ONLY_OPENING: Final = one_of("only_opens")
 CORRECTION: Final = one_of("correction")
 _COURTESY: Final = LEXICON["courtesy"] | frozenset(PARTICLES)
@@ -156,7 +166,7 @@ def new_thing(question: Question) -> str:
 
 def without_opener(text: str) -> str:
     """Return a question without the word that opens it."""
-    opener = _OPENING.match(text)
+    opener = OPENING.match(text)
     return text[opener.end() :].lstrip(EDGE) if opener else text
 
 
@@ -171,7 +181,7 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
         return True
     # Whoever comes back to something does not mean what was spoken of in between.
     known = frozenset[str]().union(*(thing.stems for thing in talk.things))
-    if any(thing.stems & known for thing in question.things):
+    if any(_own_stems(question, thing) & known for thing in question.things):
         return False
     if question.has("inside") or _lacks_subject(question):
         return True
@@ -187,6 +197,12 @@ def _leaves_out(question: Question, talk: Conversation) -> bool:
     begins = first is not None and first.first == 0 and len(first.full) > 1 and question.words[0].kind in HARD
     few = _FEW_AFTER_A_MODAL if question.bare.startswith(_MODALS) else FEW_CHARACTERS
     return not begins and question.own_characters() <= few
+
+
+def _own_stems(question: Question, thing: Thing) -> frozenset[str]:
+    """Return what a thing can be recognised by; whoever says 公司 does not come back to 公司试用期."""
+    groups = [word for word in question.words if word.kind == "class_noun" and word.text in LEXICON["group"]]
+    return thing.stems.difference(*(pairs(word.text) for word in groups)) if groups else thing.stems
 
 
 def _has_subject(question: Question) -> bool:

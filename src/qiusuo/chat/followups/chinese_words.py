@@ -38,23 +38,28 @@ _LENGTHS: Final = {
     first: sorted({len(word) for word in _KINDS if word[0] == first}, reverse=True) for first in {w[0] for w in _KINDS}
 }
 NUMBER: Final = "0-9零〇一二两三四五六七八九十百千"
+PARTS_OF_ARTICLE: Final = rf"(?:第[{NUMBER}]+款)?(?:第[{NUMBER}]+项)?"
 # What is one word whatever stands in it: a title, a year, an article of a law, a word in Latin letters.
 _MEASURES: Final = "".join(LEXICON["measure"])
 _CLASSES: Final = "|".join(sorted(LEXICON["class_noun"], key=len, reverse=True))
+_LONGER: Final = "|".join(LEXICON["begins_like_class"])  # 那法 is no word of 那法定节假日
 _FIXED: Final = re.compile(
     rf"(?P<title>《[^》]+》|“[^”]+”|\"[^\"]+\")"
-    rf"|(?P<article>第[{NUMBER}]+条(?:之[一二三四五六七八九十])?(?:第[{NUMBER}]+款)?)"
+    rf"|(?P<article>(?:第[{NUMBER}]+|(?<=[法典例定则释》])\d{{1,4}})[条條](?:之[一二三四五六七八九十])?{PARTS_OF_ARTICLE})"
     r"|(?P<time>(?:19|20)\d\d年?(?:\d{1,2}月份?)?(?:\d{1,2}[日号])?|\d{1,2}月份?(?:\d{1,2}[日号])?)"
     r"|(?P<latin>[A-Za-z0-9][A-Za-z0-9.+#&'/-]*(?: +[A-Za-z0-9][A-Za-z0-9.+#&'/-]*)*)"
-    rf"|(?P<thing>[这那這该此](?:一?[{_MEASURES}])?(?:{_CLASSES})|[这那這]一?[{_MEASURES}])"
+    rf"|(?P<thing>[这那這该此](?:一?[{_MEASURES}])?(?!{_LONGER})(?:{_CLASSES})|[这那這]一?[{_MEASURES}])"
     r"|(?P<mark>[\s,，。!！?？;；:：、~…—()（）]+)"
 )
 _PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟的了"
 # They stand before a name, never at its beginning.
 _NEVER_FIRST: Final = "你我您的了着过一个下到也在吃喝看听玩用"
-_MEASURED: Final = re.compile("[有是]?(?:多[少长大高远重久深宽厚快]|几)|是谁[?？]?$")
+_VERBS: Final = "".join(LEXICON["asked_verb"])
+_MEASURED: Final = re.compile(f"[有是{_VERBS}]?(?:多[少长大高远重久深宽厚快]|几)|是谁[?？]?$")
 # There 儿 is a child and no ending: 那儿童呢.
 _AFTER_CHILD: Final = tuple("童子女科歌媳孙")
+# 那 points to nothing in 那合同没到期呢.
+_ONLY_OPENS: Final = re.compile(rf"那(?:{_CLASSES})(?!的)[\u3400-\u9fff]+呢[?？]*$|那(?:{_LONGER})")
 _FIXED_HAN: Final = "第这那這该此"
 _CUTS: Final = "是有把被给让吗呢吧啊呀嘛啦"
 HARD: Final = frozenset({"content", "known", "name", "title", "latin", "article"})
@@ -66,6 +71,9 @@ POINTERS: Final = frozenset({"person", "thing", "place_pointer"})
 def one_of(kind: str) -> re.Pattern[str]:
     """Return a pattern for the words of a kind, the longest first."""
     return re.compile("|".join(sorted(LEXICON[kind], key=len, reverse=True)))
+
+
+OPENING: Final = one_of("opener")
 
 
 @dataclass(frozen=True)
@@ -113,6 +121,10 @@ def _word_at(text: str, at: int, names: dict[str, str]) -> Word | None:
     known = _known_at(text, at)
     if known and known.kind in {"not_pointing", "time"}:
         return known
+    if known is None and character in _VERBS and _is_asked_verb(text, at):
+        return Word(character, at, "light")
+    if at == 0 and _ONLY_OPENS.match(text):
+        return Word(character, at, "thing")
     if (character in _FIXED_HAN or not "\u3400" <= character <= "\u9fff") and (match := _FIXED.match(text, at)):
         return Word(match[0], at, str(match.lastgroup))
     return name or known
@@ -124,6 +136,12 @@ def _known_at(text: str, at: int) -> Word | None:
         if word in _KINDS and not (word.endswith("儿") and text.startswith(_AFTER_CHILD, at + length)):
             return Word(word, at, _KINDS[word])
     return None
+
+
+def _is_asked_verb(text: str, at: int) -> bool:
+    """Tell whether a verb of one character goes with the asking word behind it: 判几年, 归谁, but not 谈判几次."""
+    after = _known_at(text, at + 1) if at + 1 < len(text) else None
+    return after is not None and after.kind == "asking" and text[max(0, at - 1) : at + 1] not in LEXICON["ends_in_verb"]
 
 
 def things_of(words: Sequence[Word], text: str) -> list[Thing]:

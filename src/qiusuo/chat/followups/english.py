@@ -165,10 +165,18 @@ def put_instead(last: Question, thing: Thing, new: str) -> Resolved:
     subject = last.subject()
     if subject is None:
         return Resolved(with_added(last.text, new), changed=True)
+    if _is_numbered(thing) and not any(word.text[:1].isdigit() for word in last.words):
+        return Resolved(with_added(last.text, new), changed=True, carried=(last.text,))
     places = _replaced(thing, last, subject)
     if thing.article == "the" and not thing.named:
         places = _head_of(last, places)
     return _exchanged(last, places, new)
+
+
+def _is_numbered(thing: Thing) -> bool:
+    """Tell whether a thing is a number, or a part that has one: article 578. It takes the place of another only."""
+    *before, number = thing.text.lower().split()
+    return number.isdigit() and all(word in LEXICON["numbered"] for word in before)
 
 
 def _head_of(last: Question, places: tuple[int, int]) -> tuple[int, int]:

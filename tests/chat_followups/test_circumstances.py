@@ -1,0 +1,142 @@
+"""Follow-ups that add a circumstance, an article or a part of one; no sentence is mutilated for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from qiusuo.chat.followups import Exchange, resolve
+
+
+def replayed(*questions: str) -> list[str]:
+    """Return what later questions mean where earlier ones are given as they were typed."""
+    return [
+        resolve(questions[at], [Exchange(question) for question in questions[:at]]).query
+        for at in range(1, len(questions))
+    ]
+
+
+def understood(*questions: str) -> list[str]:
+    """Return what later questions mean where earlier ones are remembered as they were understood."""
+    before: list[Exchange] = []
+    for question in questions:
+        before.append(Exchange(resolve(question, before).query))
+    return [each.question for each in before[1:]]
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ("民法典第577条怎么规定", "那584条呢", "民法典第584条怎么规定"),
+        ("民法典第577条怎么规定", "584条呢", "民法典第584条怎么规定"),
+        ("民法典第577条怎么规定", "那578呢？", "民法典第578条怎么规定"),
+        ("民法典577条", "584条呢", "民法典第584条"),
+        ("公司法第五十条", "五十一条呢", "公司法第五十一条"),
+        ("劳动合同法怎么规定试用期", "那19条呢", "劳动合同法第19条"),
+        ("刑法", "266条怎么规定", "刑法第266条怎么规定"),
+        ("刑法第266条", "第二款呢", "刑法第266条第二款"),
+        ("刑法第266条", "那第二款呢？", "刑法第266条第二款"),
+        ("刑法266条", "第二款怎么规定", "刑法第266条第二款怎么规定"),
+        ("民法典第577条第二款第一项怎么规定", "第二项呢", "民法典第577条第二款第二项怎么规定"),
+        ("刑法第266條", "第二款呢", "刑法第266條第二款"),
+        # No article is meant.
+        ("民法典第577条", "3条裤子多少钱", "3条裤子多少钱"),
+        ("买3条裤子多少钱", "4条呢", "买4条裤子多少钱"),
+        ("比亚迪2023年销量", "那2024呢", "比亚迪2024销量"),
+    ],
+)
+def test_an_article_or_a_part_of_one_keeps_its_law(before: str, question: str, query: str) -> None:
+    assert replayed(before, question) == [query]
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ("彩礼能要回来吗", "那已经领证了呢？", "彩礼能要回来吗 已经领证了"),
+        ("离婚后孩子归谁", "那两岁以下的呢？", "离婚后孩子归谁 两岁以下的"),
+        ("离婚后孩子归谁", "那十岁的孩子呢", "离婚后十岁的孩子归谁"),
+        ("酒驾撞人了判几年", "那逃逸了呢？", "酒驾撞人了判几年 逃逸了"),
+        ("被公司辞退赔多少钱", "那试用期被辞退呢？", "被公司辞退赔多少钱 试用期被辞退"),
+        ("被公司辞退赔多少钱", "那孕期呢？", "被公司辞退赔多少钱 孕期"),
+        ("工伤怎么认定", "那上下班途中呢", "工伤怎么认定 上下班途中"),
+        ("年假有几天", "那工作满十年呢", "年假有几天 工作满十年"),
+        ("离婚怎么起诉 孩子抚养权", "那没领证呢", "离婚怎么起诉 孩子抚养权 没领证"),
+        ("工伤赔偿标准", "那十级呢", "工伤赔偿标准 十级"),
+        ("劳动合同怎么签", "没有合同呢", "劳动合同怎么签 没有合同"),
+        ("租房押金不退怎么办", "那合同没到期呢", "租房押金不退怎么办 合同没到期"),
+        # Nothing takes the place of what happened.
+        ("公司不交社保怎么办", "那公积金呢", "公司不交社保怎么办 公积金"),
+        ("我的手机丢了怎么办", "身份证呢", "我的手机丢了怎么办 身份证"),
+    ],
+)
+def test_a_circumstance_stands_beside_the_whole_question(before: str, question: str, query: str) -> None:
+    resolved = resolve(question, [Exchange(before)])
+    assert resolved.query == query
+    assert resolved.changed
+    assert resolved.leans
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ("加班费怎么算", "那法定节假日呢", "加班费法定节假日怎么算"),
+        ("加班费怎么算", "那法定节假日怎么算", "加班费法定节假日怎么算"),
+        ("马斯克是谁", "那人民怎么看他", "人民怎么看马斯克"),
+        ("红楼梦好看吗", "那书的作者呢", "红楼梦的作者呢"),
+    ],
+)
+def test_no_word_is_cut_in_the_middle(before: str, question: str, query: str) -> None:
+    assert replayed(before, question) == [query]
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        ("醉驾判几年", "那毒驾呢", "毒驾判几年"),
+        ("谈判几次", "那调解呢", "调解几次"),
+        ("诈骗多少钱立案", "那盗窃呢", "盗窃多少钱立案"),
+        ("劳动合同怎么签", "租赁合同呢", "租赁合同怎么签"),
+        ("劳动合同试用期最长多久", "那实习期呢", "实习期最长多久"),
+        ("试用期工资怎么算", "加班工资呢", "加班工资怎么算"),
+        ("借条过了三年还有效吗", "那五年呢", "借条过了五年还有效吗"),
+    ],
+)
+def test_what_is_of_the_same_kind_still_takes_the_place(before: str, question: str, query: str) -> None:
+    assert replayed(before, question) == [query]
+
+
+@pytest.mark.parametrize(
+    ("questions", "queries"),
+    [
+        (
+            ("公司试用期最长可以多久", "那试用期工资呢？", "如果公司违反了怎么办"),
+            ["公司试用期工资", "公司试用期如果公司违反了怎么办"],
+        ),
+        (
+            ("彩礼能要回来吗", "那已经领证了呢？", "那没领证呢", "需要什么证据"),
+            ["彩礼能要回来吗 已经领证了", "彩礼能要回来吗 没领证", "彩礼需要什么证据"],
+        ),
+    ],
+)
+def test_the_conversation_goes_on_with_its_thing(questions: tuple[str, ...], queries: list[str]) -> None:
+    assert replayed(*questions) == queries
+    assert understood(*questions) == queries
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "query"),
+    [
+        (
+            "How long can a probation period be under Chinese labor law?",
+            "and article 578?",
+            "How long can a probation period be under Chinese labor law, article 578?",
+        ),
+        (
+            "What is the notice period in Germany?",
+            "and Section 622?",
+            "What is the notice period in Germany, Section 622?",
+        ),
+        ("What does article 577 of the Civil Code say?", "and 584?", "What does article 584 of the Civil Code say?"),
+    ],
+)
+def test_a_numbered_part_takes_the_place_of_another_only(before: str, question: str, query: str) -> None:
+    assert replayed(before, question) == [query]
