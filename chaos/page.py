@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,17 @@ def keep(part: str, text: str) -> None:
     if count != 1:
         raise SystemExit(f"{PAGE} has no place for {part}")
     PAGE.write_text(replaced, "utf-8")
+
+
+def renew(part: str, sections: Sequence[str]) -> None:
+    """Put texts in the place of single sections of a part, by their headings; those that it has not are added."""
+    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    before = PAGE.read_text("utf-8").partition(begin)[2].partition(end)[0].strip()
+    head, *kept = re.split(r"\n(?=### )", before)
+    texts = {text.partition("\n")[0]: text.strip() for text in kept} | {
+        text.partition("\n")[0]: f"{text}\n\nMeasured {machine()}." for text in sections
+    }
+    keep(part, "\n\n".join([head.strip(), *texts.values()]))
 
 
 def machine() -> str:

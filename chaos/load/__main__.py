@@ -18,7 +18,7 @@ from typing import Final
 from rich.console import Console
 
 from bench.table import Report
-from chaos.page import keep, machine
+from chaos.page import keep, machine, renew
 from chaos.processes import DidNotStart, NotThere
 from chaos.wire import Refused, Unreachable
 
@@ -49,11 +49,11 @@ def main() -> int:
         report.show(console)
     for line in problems:
         print(f"NOT MEASURED: {line}", flush=True)
-    if not wanted.subjects and wanted.scale == 1:
-        parts = [
-            f"Measured {machine()}. ✗ is a miss.",
-            *(report.markdown().replace("## ", "### ", 1) for report in reports),
-        ]
+    sections = [report.markdown().replace("## ", "### ", 1) for report in reports]
+    if wanted.subjects and wanted.scale == 1:
+        renew("load", sections)
+    elif wanted.scale == 1:
+        parts = [f"Measured {machine()}. ✗ is a miss.", *sections]
         parts += ["\n".join(f"- Not measured: {line.splitlines()[0]}" for line in problems)] if problems else []
         keep("load", "\n\n".join(parts))
     return int(bool(problems))
