@@ -255,6 +255,10 @@ def test_copy_gives_markdown_with_references(chromium: Browser) -> None:
         copied = page.page.evaluate("navigator.clipboard.readText()")
         assert copied.startswith(f"见[[1]]({PAGES[0]['url']})。")
         assert "## 参考文献" in copied
+        as_html = "(await (await navigator.clipboard.read())[0].getType('text/html')).text()"
+        pasted = page.page.evaluate(f"(async () => {as_html})()")
+        assert f'href="{PAGES[0]["url"]}"' in pasted
+        assert "参考文献</h3>" in pasted
 
 
 def test_history_is_searched_renamed_and_deleted(chromium: Browser) -> None:

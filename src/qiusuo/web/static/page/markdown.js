@@ -91,6 +91,14 @@ export function renderMarkdown(text, { level = 3, growing = false } = {}) {
   return fragment;
 }
 
+/** The same as text, for what is pasted elsewhere. @param {string} text @returns {string} */
+export function markupOf(text) {
+  const box = document.createElement("div");
+  box.append(renderMarkdown(text));
+  for (const head of box.querySelectorAll(".code-head")) head.remove();
+  return box.innerHTML;
+}
+
 /** @param {Element} element */
 function keepKnownClasses(element) {
   const kept = [...element.classList].filter((name) => CLASSES.test(name));

@@ -126,7 +126,7 @@ function Card({ shown, turn, onEnter, onLeave }) {
       <p class="card-from">${listed(source.domain, source.publishedAt && formatDay(source.publishedAt))}</p>
       <p class="verdicts">
         ${check && html`<span class=${`verdict ${check.support}`}>${t(check.support)}</span>`}
-        ${!source.url.startsWith("#") && html`<span class="chip">${read ? t("pageWasRead") : t("snippetOnly")}</span>`}
+        ${!source.card && !source.url.startsWith("#") && html`<span class="chip">${read ? t("pageWasRead") : t("snippetOnly")}</span>`}
       </p>
       ${passage && html`<blockquote>${passage}</blockquote>`}
       ${added && html`<p class="added-note">${t("added")}</p>`}

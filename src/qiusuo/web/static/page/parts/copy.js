@@ -4,16 +4,25 @@ import { t } from "../i18n.js";
 import { toast, useStore } from "../store.js";
 import { Icon } from "./icons.js";
 
-/** @param {string} text */
-export async function copy(text) {
-  if (await written(text)) toast(t("copied"));
+/**
+ * @param {string} text
+ * @param {() => string} [markup] the same as HTML, for programs that take it: a word processor, a mail
+ */
+export async function copy(text, markup) {
+  if (await written(text, markup)) toast(t("copied"));
   else toast(t("notCopied"), "error");
 }
 
-/** @param {string} text @returns {Promise<boolean>} */
-async function written(text) {
+/** @param {string} text @param {() => string} [markup] @returns {Promise<boolean>} */
+async function written(text, markup) {
   try {
-    await navigator.clipboard.writeText(text);
+    if (markup && window.ClipboardItem) {
+      const kinds = { "text/plain": text, "text/html": markup() };
+      const blobs = Object.entries(kinds).map(([type, content]) => [type, new Blob([content], { type })]);
+      await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(blobs))]);
+    } else {
+      await navigator.clipboard.writeText(text);
+    }
     return true;
   } catch {
     return selected(text); // not a secure context: http under another name than localhost
@@ -32,10 +41,10 @@ function selected(text) {
   return done;
 }
 
-/** @param {{text: string, label?: string}} props */
-export function CopyButton({ text, label = t("copy") }) {
+/** @param {{text: string, label?: string, markup?: () => string}} props */
+export function CopyButton({ text, label = t("copy"), markup }) {
   return html`
-    <button type="button" class="quiet" onClick=${() => void copy(text)}><${Icon} name="copy" /><span>${label}</span></button>
+    <button type="button" class="quiet" onClick=${() => void copy(text, markup)}><${Icon} name="copy" /><span>${label}</span></button>
   `;
 }
 

@@ -2,6 +2,7 @@
 import { html, memo } from "../html.js";
 import { formatSeconds, listed, t } from "../i18n.js";
 import { useLater } from "../load.js";
+import { markupOf } from "../markdown.js";
 import { useStore } from "../store.js";
 import { send } from "../turns.js";
 import { Answer } from "./answer.js";
@@ -73,7 +74,7 @@ function Ending({ turn, last, busy }) {
     <${References} markdown=${turn.references} sources=${turn.sources} />
     ${turn.mode === "research" && turn.rounds.length > 0 && html`<details class="searches"><summary>${t("researchSearches", { count: turn.rounds.length })}</summary><${Rounds} turn=${turn} editable=${false} /></details>`}
     <footer class="turn-foot">
-      ${turn.answer && html`<${CopyButton} text=${copied} label=${t("copyAnswer")} />`}
+      ${turn.answer && html`<${CopyButton} text=${copied} label=${t("copyAnswer")} markup=${() => markupOf(copied)} />`}
       <${ResearchButtons} turn=${turn} last=${last} busy=${busy} />
       ${open &&
       html`<button type="button" class="quiet" onClick=${() => void send(turn.question, turn.id, undefined, { research: turn.mode === "research" })}>
