@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOOK_AT_MEMORY_EVERY: Final = 10
+GRACE_SECONDS: Final = 0.3
 
 
 class Browser:
@@ -101,7 +102,7 @@ class _Keeper:
             "browser.no_free_page", pages=self._settings.max_pages, variable=PAGES_VARIABLE
         )
         try:
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout_at(deadline) as limit:
                 async with self._places:
                     visit.begun()
                     self._stay()
@@ -111,6 +112,8 @@ class _Keeper:
                         late = visit.timed_out("browser.not_started", program=str(self._settings.executable))
                         chrome = await self._running(visit)
                         late = visit.timed_out("browser.no_page_opened")
+                        # The page itself ends in time, and knows better what it was waiting for.
+                        limit.reschedule(deadline + GRACE_SECONDS)
                         try:
                             return await chrome.view(visit, deadline)
                         except _gone() as gone:
