@@ -43,7 +43,15 @@ def run_engines(*, short: bool, as_json: bool) -> Exit:
     else:
         out = Console(highlight=False, emoji=False)
         out.print(_table(statuses, words))
-        out.print(escape(words("taking_part", names=list(names) or words("none"))))
+        told = {status.name: status.wording(words.language) for status in statuses}
+        advice = {name: each.fix or each.what for name, each in told.items() if each.fix or each.what}
+        if advice:
+            # Not in a column: addresses and commands are copied whole.
+            out.print(f"\n[bold]{escape(words('next'))}[/bold]")
+            for name, text in advice.items():
+                out.print(escape(f"{name}: {text}"), soft_wrap=True)
+            out.print()
+        out.print(escape(words("taking_part", names=list(names) or words("none"))), soft_wrap=True)
     return Exit.OK if names else Exit.NOT_CONFIGURED
 
 
@@ -69,7 +77,7 @@ def _data(status: EngineStatus, words: Words) -> dict[str, Any]:
 
 def _table(statuses: list[EngineStatus], words: Words) -> Table:
     table = Table(show_edge=False, pad_edge=False)
-    for column in ("engine", "state", "quota", "next"):
+    for column in ("engine", "state", "quota"):
         table.add_column(words(column), overflow="fold")
     for status in statuses:
         state = words(f"state_{status.state}")
@@ -78,11 +86,9 @@ def _table(statuses: list[EngineStatus], words: Words) -> Table:
             state = words("note", text=state, note=more)
         left = "" if status.quota is None else str(max(status.quota - (status.quota_used or 0), 0))
         style = {"ready": "green", "resting": "yellow", "missing": "dim"}.get(status.state, "")
-        told = status.wording(words.language)
         table.add_row(
             f"{status.name}  [dim]{escape(status.called(words.language))}[/dim]",
             f"[{style}]{state}[/]" if style else state,
             left,
-            escape(told.fix or told.what),
         )
     return table
