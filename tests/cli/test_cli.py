@@ -285,12 +285,13 @@ class TestEnding:
 
 class TestEngines:
     def test_the_table_tells_state_and_what_to_do(self, terminal: Terminal) -> None:
-        out, err = terminal.text("engines", COLUMNS="200", QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA="50")
+        out, err = terminal.text("engines", COLUMNS="70", QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA="50")
         rows = {line.split()[0]: line for line in out.splitlines() if line.strip()}
         assert "ready" in rows["tavily"]
         assert "50" in rows["tavily"]
         assert "not set up" in rows["exa"]
-        assert "EXA_API_KEY" in rows["exa"]
+        assert "EXA_API_KEY" in rows["exa:"]
+        assert rows["exa:"].endswith("https://dashboard.exa.ai"), "whole, however narrow the terminal is"
         assert out.rstrip().endswith("in order: tavily, brave")
         assert err == ""
 
