@@ -1,8 +1,9 @@
 """Finds the sentences of numbered sources that answer a question best. Deterministic, no model, Chinese and English.
 
 Sentences are ranked by ``qiusuo.passages``. Of those that say the same one is quoted, with the numbers of all their
-sources. A source whose details say how (an article of law) is quoted whole, with what has to be said of it. Where all
-are such their order stands: the engine that has the texts knows better than these few words which one answers.
+sources. A source whose details say how (an article of law) is quoted whole, with what has to be said of it. The order
+of such stands, whatever else was found (pages, files of the conversation): the engine that has the texts knows better
+than these few words which one answers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Final
 from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.citations.meaning.wording import fold, is_chinese, terms
 from qiusuo.details import Quotation
+from qiusuo.files import FileDetails
 from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, ranked_sentences
 from qiusuo.tools.render import NumberedSource, neutral
 from qiusuo.words import Fact, Language
@@ -81,6 +83,11 @@ class Quotable:
         return self.source.details is not None and self.source.details.related
 
     @property
+    def of_file(self) -> bool:
+        """Whether it is a part of a file of the conversation."""
+        return isinstance(self.source.details, FileDetails)
+
+    @property
     def remark(self) -> str:
         """What has to be said of it where it is quoted whole."""
         words = self.whole.remark if self.whole is not None else ""
@@ -106,7 +113,7 @@ def quotable(sources: Iterable[NumberedSource], language: Language) -> list[Quot
 def best_quotes(
     question: str, sources: Sequence[Quotable], most: int = MAX_QUOTES, *, all_named: bool = False
 ) -> list[Quote]:
-    """Return the sentences that answer best, the best one first, the others in the order of their sources.
+    """Return the sentences that answer best: what is quoted whole, then the best one and others in their order.
 
     ``all_named``: the question names the sources one by one, so that those that are quoted whole are all quoted.
     """
@@ -115,15 +122,22 @@ def best_quotes(
         others = [source for source in sources if source not in aside]
         return [*best_quotes(question, aside, most), *best_quotes(question, others, most, all_named=all_named)]
     candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
-    if sources and all(source.whole for source in sources):
-        return _first_whole(question, sources, candidates, all_named=all_named)
+    entire = {source.number for source in sources if source.whole}
+    texts = [quote for quote in candidates if quote.numbers[0] in entire]
+    whole = _first_whole(question, sources, texts, all_named=all_named) if texts else []
+    if len(texts) == len(candidates):
+        return whole
     _score(question, candidates, sources)
-    ranked = sorted(candidates, key=lambda quote: (-quote.score, quote.order))
-    if not ranked or ranked[0].score <= 0:
+    best = max(quote.score for quote in candidates)
+    others = [quote for quote in candidates if quote.numbers[0] not in entire]
+    ranked = sorted(others, key=lambda quote: (-quote.score, quote.order))
+    if not best and not whole:
         # Nothing in common, most often for another language: what the engine put first, from its beginning.
         ranked = [quote for quote in candidates if _leads(quote, candidates)][:_FIRST_SOURCES]
-    chosen = _chosen(ranked, sources, most)
-    return chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
+    elif whole:
+        ranked = [quote for quote in ranked if quote.score > 0 and quote.score >= _KEPT_SHARE * best]
+    chosen = _chosen(ranked, most, whole)
+    return whole + chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
 
 
 def _first_whole(
@@ -175,9 +189,8 @@ def lead(question: str, sources: Sequence[Quotable]) -> Fact:
 
 def left_out(sources: Sequence[Quotable], quotes: Sequence[Quote]) -> int:
     """Return how many of the texts that a question names are not quoted: together they would be too long."""
-    if not all(source.whole for source in sources):
-        return 0
-    return len(sources) - len({number for quote in quotes for number in quote.numbers})
+    whole = {source.number for source in sources if source.whole}
+    return len(whole - {number for quote in quotes for number in quote.numbers})
 
 
 def _has_number(group: Sequence[Quote]) -> bool:
@@ -236,24 +249,22 @@ def _leads(quote: Quote, candidates: Sequence[Quote]) -> bool:
     return first is quote
 
 
-def _chosen(ranked: Sequence[Quote], sources: Sequence[Quotable], most: int) -> list[Quote]:
-    whole = {source.number for source in sources if source.whole}
+def _chosen(ranked: Sequence[Quote], most: int, above: Sequence[Quote]) -> list[Quote]:
+    """Return the first of these sentences that say more than one another and than what stands above them."""
     chosen: list[Quote] = []
     used: Counter[int] = Counter()
     size = 0
     for quote in ranked:
         if chosen and quote.score < _KEPT_SHARE * chosen[0].score:
             break
-        twin = next((other for other in chosen if _alike(quote, other)), None)
+        twin = next((other for other in (*above, *chosen) if _alike(quote, other)), None)
         number = quote.numbers[0]
         if twin is not None:
             if number not in twin.numbers:
                 twin.numbers.append(number)
             continue
-        complete = number in whole
-        enough = complete and sum(used[other] for other in whole) >= _MAX_WHOLE
-        full = enough or used[number] >= (1 if complete else _PER_SOURCE)
-        if full or len(chosen) >= most or (chosen and size + len(quote.text) > _MAX_CHARS):
+        full = used[number] >= _PER_SOURCE or len(above) + len(chosen) >= most
+        if full or (chosen and size + len(quote.text) > _MAX_CHARS):
             continue
         chosen.append(quote)
         used[number] += 1
