@@ -59,6 +59,16 @@ class TestPipe:
         assert len(chat.model.requests) == 1
         assert chat.searxng.seen == []
 
+    def test_without_a_model_a_line_is_searched_for_and_material_is_not(self, chat: ChatTerminal) -> None:
+        without = {"QIUSUO_MODEL": None, "QIUSUO_MODEL_BASE_URL": None, "QIUSUO_MODEL_API_KEY": None}
+        out, _ = chat.pipe(question="tea\n", **without)
+        assert "About tea: text 1" in out
+        assert [seen.params["q"] for seen in chat.searxng.seen] == ["tea"]
+        for material in ("-tea\n+coffee\n", f"{'tea ' * 100}?\n"):
+            chat.pipe(question=material, **without)
+        chat.pipe("--no-search", question="tea\n", **without)
+        assert len(chat.searxng.seen) == 1
+
     def test_search_that_is_down_costs_no_answer(self, chat: ChatTerminal) -> None:
         chat.searxng.fault = Fault.SERVER_ERROR
         chat.model.add(Reply.text("凭我所知。"))
@@ -166,6 +176,18 @@ class TestExitCodes:
         out, err = chat.pipe("hello", code=code)
         assert out == ""
         assert words in err
+
+    @pytest.mark.parametrize("mode", ["chat", "agent"])
+    def test_without_a_model_searches_that_fail_leave_no_answer(self, mode: str, chat: ChatTerminal) -> None:
+        chat.searxng.fault = Fault.SERVER_ERROR
+        without = {"QIUSUO_MODEL": None, "QIUSUO_MODEL_BASE_URL": None, "QIUSUO_MODEL_API_KEY": None}
+        out, err = chat.pipe("--mode", mode, "tea", code=Exit.ALL_FAILED, **without)
+        assert "the search failed" in out
+        assert "这次无法回答" in err
+        path = chat.home / "tea.txt"
+        path.write_text("Tea is grown on hills. The tea of this garden is green.", encoding="utf-8")
+        out, err = chat.pipe("--mode", mode, "--file", str(path), "latest tea of this garden", **without)
+        assert "The tea of this garden is green." in out
 
     def test_a_stream_that_breaks_leaves_what_was_said(self, chat: ChatTerminal) -> None:
         chat.model.add(Reply.broken("Half an answer"))

@@ -125,11 +125,9 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
 
 
 def _failed(context: Context, error: SearchError) -> SearchError:
-    # Without a model there may still be passages of files to answer with.
-    answers = context.has_model or bool(context.material.sources)
-    context.journal.notice(search_notice(error, has_model=answers))
-    context.material.failed = True
     _tell_remarks(context, error)
+    context.journal.notice(search_notice(error, has_model=context.can_answer))
+    context.material.failed = True
     return error
 
 
