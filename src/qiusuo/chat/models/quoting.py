@@ -18,7 +18,7 @@ from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.citations.meaning.wording import fold, is_chinese, terms
 from qiusuo.details import Quotation
 from qiusuo.files import FileDetails
-from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, ranked_sentences
+from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, questions_in, ranked_sentences
 from qiusuo.tools.render import NumberedSource, neutral
 from qiusuo.words import Fact, Language
 
@@ -119,8 +119,8 @@ def best_quotes(
     """
     aside = [source for source in sources if source.whole and source.related]
     if 0 < len(aside) < len(sources):
-        others = [source for source in sources if source not in aside]
-        return [*best_quotes(question, aside, most), *best_quotes(question, others, most, all_named=all_named)]
+        rest = [source for source in sources if source not in aside]
+        return [*best_quotes(question, aside, most), *best_quotes(question, rest, most, all_named=all_named)]
     candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
     entire = {source.number for source in sources if source.whole}
     texts = [quote for quote in candidates if quote.numbers[0] in entire]
@@ -136,7 +136,7 @@ def best_quotes(
         ranked = [quote for quote in candidates if _leads(quote, candidates)][:_FIRST_SOURCES]
     elif whole:
         ranked = [quote for quote in ranked if quote.score > 0 and quote.score >= _KEPT_SHARE * best]
-    chosen = _chosen(ranked, most, whole)
+    chosen = _chosen(ranked, most, whole, max(_PER_SOURCE, len(questions_in(question))))
     return whole + chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
 
 
@@ -178,13 +178,17 @@ def lead(question: str, sources: Sequence[Quotable]) -> Fact:
         return Fact("llm.closest")
     own = is_chinese(question)
     alike = [source for source in sources if is_chinese(f"{source.source.title} {source.source.text}") == own]
-    if coverage(question, pick(question, _texts(alike), _MAX_CHARS)) >= ANSWERS_FROM:
+    if _answered(question, alike) or all(_answered(part, alike) for part in questions_in(question)):
         return Fact("llm.lead")
     names = {word for word in terms(fold(question)) if word.isascii() and len(word) > _SHORT_WORD}
     foreign = (source.source for source in sources if source not in alike)
     if any(names & terms(fold(f"{each.title} {each.text}")) for each in foreign):
         return Fact("llm.lead")
     return Fact("llm.closest" if alike else "llm.other_language")
+
+
+def _answered(question: str, sources: Sequence[Quotable]) -> bool:
+    return coverage(question, pick(question, _texts(sources), _MAX_CHARS)) >= ANSWERS_FROM
 
 
 def left_out(sources: Sequence[Quotable], quotes: Sequence[Quote]) -> int:
@@ -227,16 +231,27 @@ def harmless(text: str) -> str:
 
 
 def _score(question: str, candidates: Sequence[Quote], sources: Sequence[Quotable]) -> None:
-    """Give each sentence its rank among all of them."""
-    scores: dict[tuple[int, str], float] = {}
-    for number, sentence, score in ranked_sentences(question, _texts(sources)):
-        key = (number, harmless(sentence))
-        scores[key] = max(score, scores.get(key, 0.0))
+    """Give each sentence its rank among all of them; of two questions in one, what answers either is as good."""
+    scores = _scores(question, sources)
+    parts = questions_in(question)
+    if len(parts) > 1:
+        of_parts = [_scores(part, sources) for part in parts]
+        scores = {key: score + max(part.get(key, 0.0) for part in of_parts) for key, score in scores.items()}
     whole = {source.number for source in sources if source.whole}
     for quote in candidates:
         number = quote.numbers[0]
         own = (score for (other, _), score in scores.items() if other == number)
         quote.score = max(own, default=0.0) if number in whole else scores.get((number, quote.text), 0.0)
+
+
+def _scores(question: str, sources: Sequence[Quotable]) -> dict[tuple[int, str], float]:
+    """Return the scores of sentences by their source and text, of which the best is 1."""
+    scores: dict[tuple[int, str], float] = {}
+    for number, sentence, score in ranked_sentences(question, _texts(sources)):
+        key = (number, harmless(sentence))
+        scores[key] = max(score, scores.get(key, 0.0))
+    best = max(scores.values(), default=0.0) or 1.0
+    return {key: score / best for key, score in scores.items()}
 
 
 def _texts(sources: Sequence[Quotable]) -> list[Text]:
@@ -249,7 +264,7 @@ def _leads(quote: Quote, candidates: Sequence[Quote]) -> bool:
     return first is quote
 
 
-def _chosen(ranked: Sequence[Quote], most: int, above: Sequence[Quote]) -> list[Quote]:
+def _chosen(ranked: Sequence[Quote], most: int, above: Sequence[Quote], per_source: int) -> list[Quote]:
     """Return the first of these sentences that say more than one another and than what stands above them."""
     chosen: list[Quote] = []
     used: Counter[int] = Counter()
@@ -263,7 +278,7 @@ def _chosen(ranked: Sequence[Quote], most: int, above: Sequence[Quote]) -> list[
             if number not in twin.numbers:
                 twin.numbers.append(number)
             continue
-        full = used[number] >= _PER_SOURCE or len(above) + len(chosen) >= most
+        full = used[number] >= per_source or len(above) + len(chosen) >= most
         if full or (chosen and size + len(quote.text) > _MAX_CHARS):
             continue
         chosen.append(quote)
