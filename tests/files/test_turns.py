@@ -162,6 +162,15 @@ class TestWithoutAModel:
             assert f"{PENALTY}。 [[{number}]]({CONTRACT.address(6)})" in heard.done.answer
             assert "第 7 页" in heard.done.references
 
+    async def test_a_summary_is_not_pretended(self) -> None:
+        async with ChatWorld() as world:
+            world.chat = Chat(world.world.service, open_model(Settings.load(model="extractive")))
+            heard = await world.ask("总结这两份合同", SEARCH, files=[CONTRACT, pages("租房.pdf", "月租金2800元。")])
+            assert world.requests() == 0
+            assert heard.done.answer.startswith("没有配置语言模型，写不出总结。以下是文件各处的原句：\n\n- ")
+            for words in ("第1号仓库", PENALTY, "月租金2800元"):
+                assert words in heard.done.answer
+
     async def test_both_of_two_questions_are_answered(self) -> None:
         lease = pages(
             "租房.pdf",

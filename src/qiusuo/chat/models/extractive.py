@@ -32,7 +32,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
-from qiusuo.chat.models.quoting import Quotable, Quote, best_quotes, harmless, lead, left_out, quotable
+from qiusuo.chat.models.quoting import Quotable, Quote, best_quotes, from_all_over, harmless, lead, left_out, quotable
 from qiusuo.chat.turns.prompts import language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
@@ -159,8 +159,10 @@ class ExtractiveModel(BaseChatModel):
             return
         sources = quotable(material.sources.values(), language)
         named = material.recognised is not None and material.recognised.names_results
-        quotes = best_quotes(question, sources, all_named=named)
-        beginning = lead(question, sources)
+        if material.of_the_whole and all(source.of_file for source in sources):
+            quotes, beginning = from_all_over(sources), Fact("llm.no_summary")
+        else:
+            quotes, beginning = best_quotes(question, sources, all_named=named), lead(question, sources)
         quoted = "".join(f"{quote.text}{quote.remark}" for quote in quotes)
         remark = material.told(one for one in material.remarks if one.note.text(language) not in quoted)
         answered = beginning.code == "llm.lead"

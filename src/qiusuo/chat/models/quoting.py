@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.citations.meaning.wording import fold, is_chinese, terms
@@ -22,7 +22,9 @@ from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, questions_in, ra
 from qiusuo.tools.render import NumberedSource, neutral
 from qiusuo.words import Fact, Language
 
+_T = TypeVar("_T")
 MAX_QUOTES: Final = 5
+_MOST_OF_ALL: Final = 10
 _PER_SOURCE: Final = 2
 _MAX_WHOLE: Final = 2
 _MAX_CHARS: Final = 900
@@ -33,6 +35,7 @@ _KEPT_SHARE: Final = 0.4
 _ALIKE: Final = 0.7
 _FIRST_SOURCES: Final = 3
 _SHORT_WORD: Final = 2
+_STOPS: Final = ("。", "！", "？", "；", ".", "!", "?", ";")
 
 _WANTS_NUMBER: Final = re.compile(
     r"多少|多久|多长|多大|多高|几|何时|什么时候|哪年|哪天|日期|期限|"
@@ -138,6 +141,29 @@ def best_quotes(
         ranked = [quote for quote in ranked if quote.score > 0 and quote.score >= _KEPT_SHARE * best]
     chosen = _chosen(ranked, most, whole, max(_PER_SOURCE, len(questions_in(question))))
     return whole + chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
+
+
+def from_all_over(sources: Sequence[Quotable], most: int = _MOST_OF_ALL) -> list[Quote]:
+    """Return sentences from all over the sources, in their order: for a summary, which only a model can write."""
+    groups = [group for source in _evenly(sources, most) if (group := _statements(source))]
+    share = max(most // max(len(groups), 1), 1)
+    chosen: list[Quote] = []
+    for quote in (quote for group in groups for quote in _evenly(group, share)):
+        if not chosen or sum(len(each.text) for each in chosen) + len(quote.text) <= _MAX_WHOLE_CHARS:
+            chosen.append(quote)
+    return chosen
+
+
+def _statements(source: Quotable) -> list[Quote]:
+    """Return the sentences of a source without its headings, unless it has nothing else."""
+    found = list(_candidates([source]))
+    return [quote for quote in found if quote.text.endswith(_STOPS)] or found
+
+
+def _evenly(things: Sequence[_T], most: int) -> list[_T]:
+    """Return so many of these at even distances, the first among them."""
+    count = min(most, len(things))
+    return [things[at * len(things) // count] for at in range(count)]
 
 
 def _first_whole(

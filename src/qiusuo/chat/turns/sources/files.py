@@ -108,6 +108,7 @@ async def look_in_files(context: Context, *, beside_web: bool, or_nothing: bool 
     if or_nothing and not answers:
         return None
     found = _numbered(context, question, chosen, round((time.perf_counter() - began) * 1000))
+    context.material.of_the_whole = whole
     context.material.found(numbered_sources(found[1], found[0], passages=found[2]))
     looked = InFiles(*found, answers)
     context.injected = min(estimate_tokens(told(context, looked)), context.settings.injection_tokens)
