@@ -257,12 +257,14 @@ def harmless(text: str) -> str:
 
 
 def _score(question: str, candidates: Sequence[Quote], sources: Sequence[Quotable]) -> None:
-    """Give each sentence its rank among all of them; of two questions in one, what answers either is as good."""
+    """Give each sentence its rank among all of them; of two questions in one both are answered."""
     scores = _scores(question, sources)
     parts = questions_in(question)
     if len(parts) > 1:
         of_parts = [_scores(part, sources) for part in parts]
-        scores = {key: score + max(part.get(key, 0.0) for part in of_parts) for key, score in scores.items()}
+        best = {key: max(part.get(key, 0.0) for part in of_parts) for key in scores}
+        # What answers one part best comes before what is second for another.
+        scores = {key: score + best[key] + (best[key] >= 1) for key, score in scores.items()}
     whole = {source.number for source in sources if source.whole}
     for quote in candidates:
         number = quote.numbers[0]
