@@ -18,6 +18,7 @@ from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.turns import prompts
 from qiusuo.citations import CitationProcessor, check_support
 from qiusuo.citations.checking.verdict import Support
+from qiusuo.files import FileDetails
 from qiusuo.legal.answers.items import law_item
 from qiusuo.legal.answers.results import LawDetails
 from qiusuo.models import SearchResponse, SearchResultItem
@@ -427,3 +428,40 @@ class TestRemarks:
         for question, wanted in (("民法典第1条到第7条", {"limit": 12}), ("民法典第577条", {})):
             [call] = AIMessage.model_validate(model.invoke([HumanMessage(question)])).tool_calls
             assert call["args"] == {"query": question, **wanted}
+
+
+class TestFiles:
+    """Passages of files of the conversation among the sources."""
+
+    LATE = "乙方逾期支付租金的，每逾期一日按月租金的百分之五支付违约金。"
+    QUESTION = "违约金约定过高，法律怎么规定"
+
+    def lease(self, *sentences: str) -> SearchResultItem:
+        text = "".join(sentences)
+        details = FileDetails("f1", "租房合同.txt", line=1, text=text)
+        return SearchResultItem("租房合同.txt", "#file-f1", text, details=details)
+
+    def test_beside_a_file_the_order_of_the_index_stands(self) -> None:
+        laws = [
+            law("民法典", "第五百八十五条", "约定的违约金过分高于造成的损失的，可以请求予以适当减少。"),
+            law("民法典", "第五百八十八条", "当事人既约定违约金，又约定定金的，可以选择适用。"),
+            law("民法典", "第五百八十条", "法律规定履行费用过高，约定过高，法律规定违约金约定过高的除外。"),
+        ]
+        said = told(asked(self.QUESTION, [self.lease(self.LATE), *laws]))
+        assert [number for number in quoted(said) if number > 1] == [2, 3]
+        named = told(asked("民法典第580条、第585条、第588条的违约金", [self.lease(self.LATE), *laws]))
+        assert {2, 3, 4} <= set(quoted(named))
+
+    def test_its_passages_are_told_from_pages_of_the_web(self) -> None:
+        article = law("民法典", "第五百八十五条", "可以约定违约金。")
+        page = response("", [("租金", "租房逾期支付租金的违约金每日一般按月租金的百分之一支付。")]).results
+        said = told(asked("逾期支付租金的违约金是多少", [article, self.lease(self.LATE), *page]))
+        heads = "根据找到的内容：", "来自对话中的文件：", "来自网页："
+        parts = (heads[0], "- 民法典 第五百八十五条", heads[1], self.LATE, heads[2], "- 租房逾期")
+        assert [said.index(part) for part in parts] == sorted(said.index(part) for part in parts)
+
+    def test_a_file_alone_is_no_search_result(self) -> None:
+        lease = self.lease(self.LATE, "甲方逾期交付房屋的，每逾期一日支付违约金一百元。")
+        said = told(asked("逾期支付违约金的规定", [lease]))
+        assert said.startswith("根据对话中的文件：\n\n- ")
+        assert told(asked("今天上海的天气怎么样", [lease])).startswith("对话中的文件里没有找到能回答这个问题的内容。")

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.programs
 
 NOTE = "Agent 模式下由 AI 自动决策搜索"
 CITED = "About tea: text 1 [1]. Rome lies on seven hills in Italy [2]."
+NO_MODEL: dict[str, Any] = {"QIUSUO_MODEL": None, "QIUSUO_MODEL_BASE_URL": None, "QIUSUO_MODEL_API_KEY": None}
 AGENT = (Reply.tools(Call("web_search", {"query": "green tea"})), Reply.text("Green tea is hot [1]."))
 
 
@@ -58,6 +59,15 @@ class TestPipe:
         assert "第一行\n第二行" in chat.model.requests[0].messages[-1]["content"]
         assert len(chat.model.requests) == 1
         assert chat.searxng.seen == []
+
+    def test_without_a_model_a_line_is_searched_for_and_material_is_not(self, chat: ChatTerminal) -> None:
+        out, _ = chat.pipe(question="tea\n", **NO_MODEL)
+        assert "About tea: text 1" in out
+        assert [seen.params["q"] for seen in chat.searxng.seen] == ["tea"]
+        for material in ("-tea\n+coffee\n", f"{'tea ' * 100}?\n"):
+            chat.pipe(question=material, **NO_MODEL)
+        chat.pipe("--no-search", question="tea\n", **NO_MODEL)
+        assert len(chat.searxng.seen) == 1
 
     def test_search_that_is_down_costs_no_answer(self, chat: ChatTerminal) -> None:
         chat.searxng.fault = Fault.SERVER_ERROR
@@ -166,6 +176,17 @@ class TestExitCodes:
         out, err = chat.pipe("hello", code=code)
         assert out == ""
         assert words in err
+
+    @pytest.mark.parametrize("mode", ["chat", "agent"])
+    def test_without_a_model_searches_that_fail_leave_no_answer(self, mode: str, chat: ChatTerminal) -> None:
+        chat.searxng.fault = Fault.SERVER_ERROR
+        out, err = chat.pipe("--mode", mode, "tea", code=Exit.ALL_FAILED, **NO_MODEL)
+        assert "the search failed" in out
+        assert "这次无法回答" in err
+        path = chat.home / "tea.txt"
+        path.write_text("Tea is grown on hills. The tea of this garden is green.", encoding="utf-8")
+        out, err = chat.pipe("--mode", mode, "--file", str(path), "latest tea of this garden", **NO_MODEL)
+        assert "The tea of this garden is green." in out
 
     def test_a_stream_that_breaks_leaves_what_was_said(self, chat: ChatTerminal) -> None:
         chat.model.add(Reply.broken("Half an answer"))

@@ -121,6 +121,23 @@ class TestChat:
             assert max(gaps) <= 25
             assert len(sent(world)) < 14_000
 
+    @pytest.mark.parametrize(
+        ("question", "searches"),
+        [
+            ("总结这两份合同", 0),
+            ("请概括一下要点", 0),
+            ("两份合同有什么区别", 0),
+            ("Please summarize both contracts.", 0),
+            ("总结唐朝的历史", 1),
+            ("总结民法典合同编的要点", 1),
+        ],
+    )
+    async def test_a_summary_of_nothing_else_is_one_of_the_files(self, question: str, searches: int) -> None:
+        async with ChatWorld(Reply.text("好。")) as world:
+            heard = await world.ask(question, SEARCH, files=[CONTRACT])
+            assert world.requests() == searches
+            assert bool(cards(heard)) or searches
+
     async def test_later_questions_find_it_under_the_same_number(self) -> None:
         async with ChatWorld(Reply.text(f"{PENALTY} [1]。"), Reply.text("百分之十 [1]。")) as world:
             await world.ask("合同里逾期交货的违约金是多少？", OFF, files=[CONTRACT])
@@ -144,6 +161,31 @@ class TestWithoutAModel:
             [number] = [number for number, card in cards(heard).items() if PENALTY in card["text"]]
             assert f"{PENALTY}。 [[{number}]]({CONTRACT.address(6)})" in heard.done.answer
             assert "第 7 页" in heard.done.references
+
+    async def test_a_summary_is_not_pretended(self) -> None:
+        async with ChatWorld() as world:
+            world.chat = Chat(world.world.service, open_model(Settings.load(model="extractive")))
+            heard = await world.ask("总结这两份合同", SEARCH, files=[CONTRACT, pages("租房.pdf", "月租金2800元。")])
+            assert world.requests() == 0
+            assert heard.done.answer.startswith("没有配置语言模型，写不出总结。以下是文件各处的原句：\n\n- ")
+            for words in ("第1号仓库", PENALTY, "月租金2800元"):
+                assert words in heard.done.answer
+
+    async def test_both_of_two_questions_are_answered(self) -> None:
+        lease = pages(
+            "租房.pdf",
+            "第二条 租金\n月租金人民币2800元，乙方应于每月5日前支付。\n第三条 押金\n"
+            "乙方签订合同时支付押金5600元，合同期满房屋无损坏的，甲方应在7日内退还。\n第四条 违约责任\n"
+            "乙方逾期支付租金的，每逾期一日按月租金的百分之五支付违约金；逾期超过三十日的，甲方有权解除合同。",
+        )
+        async with ChatWorld() as world:
+            world.chat = Chat(world.world.service, open_model(Settings.load(model="extractive")))
+            heard = await world.ask("合同里租金是多少，拖欠多久可以解除合同", SEARCH, files=[lease])
+            assert world.requests() == 0
+            assert heard.done.answer.startswith("根据对话中的文件：")
+            assert "2800元" in heard.done.answer
+            assert "有权解除合同" in heard.done.answer
+            assert "押金" not in heard.done.answer
 
     async def test_what_the_files_only_touch_is_searched_for_by_the_agent(self) -> None:
         async with ChatWorld() as world:

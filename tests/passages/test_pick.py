@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qiusuo.passages import MOST_READ, Passage, Text, pick, spread
+from qiusuo.passages import MOST_READ, Passage, Text, pick, questions_in, spread
 
 TOWER = """# 东方塔
 
@@ -35,6 +35,13 @@ Figures
 
 The bridge is 512 metres long and carries about 40,000 vehicles a day. Repainting it took three years and cost
 $12 million. Subscribe to our newsletter to read more about bridges.
+"""
+
+LEASE = """租房合同
+第一条 甲方将房屋出租给乙方，租期一年。
+第二条 月租金人民币2800元，按月支付，押金5600元。
+第三条 乙方应于每月5日前支付租金。
+第四条 乙方逾期支付租金的，每逾期一日按应付租金的1%支付违约金；拖欠租金超过30日的，甲方有权解除合同。
 """
 
 
@@ -232,3 +239,24 @@ class TestPartsOfOneText:
     def test_what_fits_is_all_there(self) -> None:
         texts = [Text(1, "", TOWER), Text(2, "", ""), Text(3, "", BRIDGE)]
         assert [passage.text for passage in spread(texts, 5000)] == [TOWER, BRIDGE]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("租金是多少", "2800元"),
+        ("合同里租金是多少", "2800元"),
+        ("押金是多少", "5600元"),
+        ("拖欠租金多久可以解除合同", "超过30日"),
+        ("违约金是多少", "1%"),
+    ],
+)
+def test_a_sum_stands_beside_its_name_and_the_number_of_an_article_is_none(question: str, answer: str) -> None:
+    assert answer in best(question, LEASE).sentence
+
+
+def test_two_questions_in_one() -> None:
+    assert questions_in("租金是多少，拖欠多久可以解除合同？") == ["租金是多少", "拖欠多久可以解除合同"]
+    assert questions_in("How high is the rent, and when is it due?") == ["How high is the rent", "when is it due"]
+    for one in ("违约金约定过高，法律怎么规定", "合同里，租金是多少？", "租金"):
+        assert questions_in(one) == [one]

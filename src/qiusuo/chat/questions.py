@@ -76,6 +76,11 @@ def is_short(text: str) -> bool:
     )
 
 
+def is_one_line(text: str) -> bool:
+    """Tell whether a text is one line that may be a query: what comes out of a program as material hardly ever is."""
+    return len(text.strip().splitlines()) == 1 and is_short(text.strip())
+
+
 def _labelled(text: str) -> Iterator[str]:
     for pattern, group in ((_TAG, 2), (_LABEL, 1), (_QUOTED, 1)):
         found = [match[group].strip(_MARKS) for match in pattern.finditer(text)]

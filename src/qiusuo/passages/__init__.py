@@ -4,6 +4,7 @@ from qiusuo.passages.breadth import asks_for_much, spread
 from qiusuo.passages.covering import ANSWERS_FROM, WEAK_BELOW, coverage, words_covered
 from qiusuo.passages.differing import Difference, Statement, differences
 from qiusuo.passages.picking import Passage, pick, ranked_sentences
+from qiusuo.passages.question import questions_in
 from qiusuo.passages.reading import MOST_READ, Text
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "coverage",
     "differences",
     "pick",
+    "questions_in",
     "ranked_sentences",
     "spread",
     "words_covered",

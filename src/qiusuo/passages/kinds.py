@@ -24,7 +24,9 @@ _REPORTED: Final = re.compile(
     re.IGNORECASE,
 )
 _DATE: Final = re.compile(
-    r"\d{4}\s?年(?:\s?\d{1,2}\s?月)?(?:\s?\d{1,2}\s?[日号])?|\d{1,2}\s?月(?:\s?\d{1,2}\s?[日号])?|(?<!\d)\d{1,2}[日时点]|"
+    r"\d{4}\s?年(?:\s?\d{1,2}\s?月)?(?:\s?\d{1,2}\s?[日号])?|\d{1,2}\s?月(?:\s?\d{1,2}\s?[日号])?|"
+    # 超过30日 and 7日内 are spans of time.
+    r"(?<!\d)(?<!超过)(?<!逾期)(?<!满)\d{1,2}[日时点](?!以?内|之内|以上)|"
     rf"\b{_MONTH}\s+\d{{1,2}}(?:,?\s+\d{{4}})?\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}(?:,?\s+\d{{4}})?|"
     r"\b\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\b\d{1,2}/\d{1,2}/\d{4}\b|"
     r"(?<![\d.,$])(?:1[5-9]|20)\d\d(?![\d.,]\d|\d|\s?(?:[万亿个名人辆元米吨斤层次家台件座]|公[里斤]|千[米克]|平方|"
@@ -43,9 +45,13 @@ AMOUNTS: Final = {
         rf"{_NUMBER}\s?[万亿]?(?:米|公里|千米|英里|英尺|厘米|里)|{_DIGITS}\s?(?:k?m|(?:kilo|centi)?met(?:er|re)s?|feet|ft|miles?)\b",
         re.IGNORECASE,
     ),
-    "number": re.compile(rf"{_DIGITS}|[{_HAN_DIGITS}]{{1,8}}(?=[个名位人支只家次种辆艘枚部条座套台吨米])"),
+    # 第三条 is a place in a text and no amount.
+    "number": re.compile(
+        rf"{_DIGITS}|[{_HAN_DIGITS}]{{1,8}}(?=[个名位人支只家次种辆艘枚部座套台吨米])|"
+        rf"(?<![第{_HAN_DIGITS}])[{_HAN_DIGITS}]{{1,8}}(?=条)"
+    ),
     "span": re.compile(
-        rf"{_NUMBER}\s?多?个?(?:天|年|月|小时|分钟|周|星期)|{_DIGITS}\s?-?(?:days?|years?|months?|hours?|minutes?|weeks?)\b"
+        rf"{_NUMBER}\s?多?个?(?:天|日|年|月|小时|分钟|周|星期)|{_DIGITS}\s?-?(?:days?|years?|months?|hours?|minutes?|weeks?)\b"
     ),
 }
 _PLACE: Final = re.compile(

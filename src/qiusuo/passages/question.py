@@ -24,6 +24,19 @@ _QUESTION_WORDS: Final = re.compile(
     r"\b(?:please|tell me|latest|current(?:ly)?|name of)\b",
     re.IGNORECASE,
 )
+# Where to look is no part of what is asked: 合同里租金是多少 asks for the rent.
+_IN_THE_TEXT: Final = re.compile(
+    r"(?<![\u4e00-\u9fff])(?:根据|按照|在)?(?:这[份篇个]|[本该])?"
+    r"(?:合同|协议|报告|论文|手册|方案|文章|文件|文档|说明书|简历|发票)[里中上内](?:面|边)?(?:的|，|,)?"
+)
+# Two questions in one (租金是多少，拖欠多久可以解除): each part asks something.
+_BETWEEN: Final = re.compile(r"[，,；;。？?！!\n]+|\band (?=(?:how|what|when|where|who|which|why)\b)", re.IGNORECASE)
+_ASKS: Final = re.compile(
+    r"多少|多久|多[长大高远]|几[个天年月次]|什么|哪|谁|怎么|怎样|如何|是否|能否|能不能|是不是|有没有|何时|为何|吗|"
+    r"\b(?:how|what|when|where|who|which|why)\b",
+    re.IGNORECASE,
+)
+_SHORTEST_PART: Final = 4
 # The 年 of 2022年春节 belongs to the number, not to a word 年春.
 _AFTER_NUMBER: Final = re.compile(r"(?<=\d)\s?[年月日号]份?")
 # 多少支队伍, 几层: the first character behind is a measure word, or the thing itself has two.
@@ -67,7 +80,7 @@ def read_question(question: str) -> Question:
     """Return what a question asks for; of an overlong one only the beginning is read."""
     folded = fold(question[:_LONGEST_QUESTION])
     asked = [(kind, related) for pattern, kind, related in _asked() if pattern.search(folded)]
-    said = _QUESTION_WORDS.sub(" ", folded)
+    said = _QUESTION_WORDS.sub(" ", _IN_THE_TEXT.sub(" ", folded))
     words = terms(_AFTER_NUMBER.sub(" ", said)) or terms(folded)
     related = terms(" ".join(related for _, related in asked)) - words
     last = _LAST_WORD.search(said)
@@ -84,6 +97,14 @@ def read_question(question: str) -> Question:
         several=_SEVERAL.search(folded) is not None,
         names=known.latin | {title.lower() for title in known.titles},
     )
+
+
+def questions_in(question: str) -> list[str]:
+    """Return the questions that one is made of; itself alone where not every part of it asks something."""
+    parts = [part.strip() for part in _BETWEEN.split(question[:_LONGEST_QUESTION])]
+    parts = [part for part in parts if part]
+    several = len(parts) > 1 and all(len(part) >= _SHORTEST_PART and _ASKS.search(part) for part in parts)
+    return parts if several else [question]
 
 
 def _asking(said: str, attribute: str, related: set[str]) -> set[str]:

@@ -87,7 +87,9 @@ def _weight(seen: Signs) -> float:
         weight *= 1.6 if seen.near else 1.0 if seen.kind else 0.5
     if seen.counted:
         weight *= 1.5
-    if seen.named:
+    if seen.valued:
+        weight *= 1.4
+    elif seen.named:
         weight *= 1.2
     if seen.other_year:
         weight *= 0.75

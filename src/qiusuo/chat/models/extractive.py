@@ -32,7 +32,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from qiusuo import plugins
 from qiusuo.chat.models.material import Material
-from qiusuo.chat.models.quoting import Quotable, Quote, best_quotes, harmless, lead, left_out, quotable
+from qiusuo.chat.models.quoting import Quotable, Quote, best_quotes, from_all_over, harmless, lead, left_out, quotable
 from qiusuo.chat.turns.prompts import language_of
 from qiusuo.citations.meaning.wording import STOP_WORDS
 from qiusuo.words import Fact, Language
@@ -159,8 +159,10 @@ class ExtractiveModel(BaseChatModel):
             return
         sources = quotable(material.sources.values(), language)
         named = material.recognised is not None and material.recognised.names_results
-        quotes = best_quotes(question, sources, all_named=named)
-        beginning = lead(question, sources)
+        if material.of_the_whole and all(source.of_file for source in sources):
+            quotes, beginning = from_all_over(sources), Fact("llm.no_summary")
+        else:
+            quotes, beginning = best_quotes(question, sources, all_named=named), lead(question, sources)
         quoted = "".join(f"{quote.text}{quote.remark}" for quote in quotes)
         remark = material.told(one for one in material.remarks if one.note.text(language) not in quoted)
         answered = beginning.code == "llm.lead"
@@ -171,7 +173,7 @@ class ExtractiveModel(BaseChatModel):
         if len(quotes) == 1 and answered:
             yield quotes[0].cited
         else:
-            yield f"{beginning.text(language)}\n"
+            yield f"{_whence(beginning, quotes, sources).text(language)}\n"
             yield from _listed(quotes, sources, language)
         yield from _differing(material, {quote.text for quote in quotes})
         missing = left_out(sources, quotes) if named else 0
@@ -182,15 +184,31 @@ class ExtractiveModel(BaseChatModel):
             yield f"\n\n{no_model_note(language)}"
 
 
+def _whence(beginning: Fact, quotes: Sequence[Quote], sources: Sequence[Quotable]) -> Fact:
+    """Return the words before quotations; what stands in files of the conversation was not searched for."""
+    files = {source.number for source in sources if source.of_file}
+    of_files = sum(not files.isdisjoint(quote.numbers) for quote in quotes)
+    if of_files and of_files == len(quotes):
+        return {"llm.lead": Fact("llm.lead_files"), "llm.closest": Fact("llm.closest_files")}.get(
+            beginning.code, beginning
+        )
+    return Fact("llm.lead_found") if of_files and beginning.code == "llm.lead" else beginning
+
+
 def _listed(quotes: Sequence[Quote], sources: Sequence[Quotable], language: Language) -> Iterator[str]:
-    """Quote one after the other; what is quoted whole comes first, and pages of the web under a line of their own."""
+    """Quote one after the other: what is quoted whole first, files and pages of the web under lines of their own."""
     whole = {source.number for source in sources if source.whole}
-    texts = [quote for quote in quotes if whole & set(quote.numbers)]
-    pages = [quote for quote in quotes if quote not in texts]
-    yield from (f"\n- {quote.cited}" for quote in texts)
-    if texts and pages:
-        yield f"\n\n{Fact('llm.from_pages').text(language)}\n"
-    yield from (f"\n- {quote.cited}" for quote in pages)
+    files = {source.number for source in sources if source.of_file}
+    groups: dict[str, list[Quote]] = {"": []}
+    for quote in quotes:
+        numbers = set(quote.numbers)
+        heading = "" if whole & numbers else "llm.from_files" if files & numbers else "llm.from_pages"
+        groups.setdefault(heading, []).append(quote)
+    several = sum(map(bool, groups.values())) > 1
+    for heading, group in groups.items():
+        if heading and several:
+            yield f"\n\n{Fact(heading).text(language)}\n"
+        yield from (f"\n- {quote.cited}" for quote in group)
 
 
 def _differing(material: Material, quoted: Collection[str]) -> Iterator[str]:

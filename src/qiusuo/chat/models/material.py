@@ -34,6 +34,8 @@ class Material:
     """Where sources contradict one another on what is asked."""
     asks_nothing: bool = False
     """The message is thanks or a greeting."""
+    of_the_whole: bool = False
+    """A summary of files is asked for: no word of the question stands in what answers it."""
     searched: bool = False
     failed: bool = False
 

@@ -1,8 +1,9 @@
 """Finds the sentences of numbered sources that answer a question best. Deterministic, no model, Chinese and English.
 
 Sentences are ranked by ``qiusuo.passages``. Of those that say the same one is quoted, with the numbers of all their
-sources. A source whose details say how (an article of law) is quoted whole, with what has to be said of it. Where all
-are such their order stands: the engine that has the texts knows better than these few words which one answers.
+sources. A source whose details say how (an article of law) is quoted whole, with what has to be said of it. The order
+of such stands, whatever else was found (pages, files of the conversation): the engine that has the texts knows better
+than these few words which one answers.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from qiusuo.citations.meaning.sentences import split_sentences
 from qiusuo.citations.meaning.wording import fold, is_chinese, terms
 from qiusuo.details import Quotation
-from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, ranked_sentences
+from qiusuo.files import FileDetails
+from qiusuo.passages import ANSWERS_FROM, Text, coverage, pick, questions_in, ranked_sentences
 from qiusuo.tools.render import NumberedSource, neutral
 from qiusuo.words import Fact, Language
 
+_T = TypeVar("_T")
 MAX_QUOTES: Final = 5
+_MOST_OF_ALL: Final = 10
 _PER_SOURCE: Final = 2
 _MAX_WHOLE: Final = 2
 _MAX_CHARS: Final = 900
@@ -31,6 +35,7 @@ _KEPT_SHARE: Final = 0.4
 _ALIKE: Final = 0.7
 _FIRST_SOURCES: Final = 3
 _SHORT_WORD: Final = 2
+_STOPS: Final = ("。", "！", "？", "；", ".", "!", "?", ";")
 
 _WANTS_NUMBER: Final = re.compile(
     r"多少|多久|多长|多大|多高|几|何时|什么时候|哪年|哪天|日期|期限|"
@@ -81,6 +86,11 @@ class Quotable:
         return self.source.details is not None and self.source.details.related
 
     @property
+    def of_file(self) -> bool:
+        """Whether it is a part of a file of the conversation."""
+        return isinstance(self.source.details, FileDetails)
+
+    @property
     def remark(self) -> str:
         """What has to be said of it where it is quoted whole."""
         words = self.whole.remark if self.whole is not None else ""
@@ -106,24 +116,54 @@ def quotable(sources: Iterable[NumberedSource], language: Language) -> list[Quot
 def best_quotes(
     question: str, sources: Sequence[Quotable], most: int = MAX_QUOTES, *, all_named: bool = False
 ) -> list[Quote]:
-    """Return the sentences that answer best, the best one first, the others in the order of their sources.
+    """Return the sentences that answer best: what is quoted whole, then the best one and others in their order.
 
     ``all_named``: the question names the sources one by one, so that those that are quoted whole are all quoted.
     """
     aside = [source for source in sources if source.whole and source.related]
     if 0 < len(aside) < len(sources):
-        others = [source for source in sources if source not in aside]
-        return [*best_quotes(question, aside, most), *best_quotes(question, others, most, all_named=all_named)]
+        rest = [source for source in sources if source not in aside]
+        return [*best_quotes(question, aside, most), *best_quotes(question, rest, most, all_named=all_named)]
     candidates = list(_candidates(sources)) or list(_candidates(sources, shortest=1))
-    if sources and all(source.whole for source in sources):
-        return _first_whole(question, sources, candidates, all_named=all_named)
+    entire = {source.number for source in sources if source.whole}
+    texts = [quote for quote in candidates if quote.numbers[0] in entire]
+    whole = _first_whole(question, sources, texts, all_named=all_named) if texts else []
+    if len(texts) == len(candidates):
+        return whole
     _score(question, candidates, sources)
-    ranked = sorted(candidates, key=lambda quote: (-quote.score, quote.order))
-    if not ranked or ranked[0].score <= 0:
+    best = max(quote.score for quote in candidates)
+    others = [quote for quote in candidates if quote.numbers[0] not in entire]
+    ranked = sorted(others, key=lambda quote: (-quote.score, quote.order))
+    if not best and not whole:
         # Nothing in common, most often for another language: what the engine put first, from its beginning.
         ranked = [quote for quote in candidates if _leads(quote, candidates)][:_FIRST_SOURCES]
-    chosen = _chosen(ranked, sources, most)
-    return chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
+    elif whole:
+        ranked = [quote for quote in ranked if quote.score > 0 and quote.score >= _KEPT_SHARE * best]
+    chosen = _chosen(ranked, most, whole, max(_PER_SOURCE, len(questions_in(question))))
+    return whole + chosen[:1] + sorted(chosen[1:], key=lambda quote: quote.order)
+
+
+def from_all_over(sources: Sequence[Quotable], most: int = _MOST_OF_ALL) -> list[Quote]:
+    """Return sentences from all over the sources, in their order: for a summary, which only a model can write."""
+    groups = [group for source in _evenly(sources, most) if (group := _statements(source))]
+    share = max(most // max(len(groups), 1), 1)
+    chosen: list[Quote] = []
+    for quote in (quote for group in groups for quote in _evenly(group, share)):
+        if not chosen or sum(len(each.text) for each in chosen) + len(quote.text) <= _MAX_WHOLE_CHARS:
+            chosen.append(quote)
+    return chosen
+
+
+def _statements(source: Quotable) -> list[Quote]:
+    """Return the sentences of a source without its headings, unless it has nothing else."""
+    found = list(_candidates([source]))
+    return [quote for quote in found if quote.text.endswith(_STOPS)] or found
+
+
+def _evenly(things: Sequence[_T], most: int) -> list[_T]:
+    """Return so many of these at even distances, the first among them."""
+    count = min(most, len(things))
+    return [things[at * len(things) // count] for at in range(count)]
 
 
 def _first_whole(
@@ -164,7 +204,7 @@ def lead(question: str, sources: Sequence[Quotable]) -> Fact:
         return Fact("llm.closest")
     own = is_chinese(question)
     alike = [source for source in sources if is_chinese(f"{source.source.title} {source.source.text}") == own]
-    if coverage(question, pick(question, _texts(alike), _MAX_CHARS)) >= ANSWERS_FROM:
+    if _answered(question, alike) or all(_answered(part, alike) for part in questions_in(question)):
         return Fact("llm.lead")
     names = {word for word in terms(fold(question)) if word.isascii() and len(word) > _SHORT_WORD}
     foreign = (source.source for source in sources if source not in alike)
@@ -173,11 +213,14 @@ def lead(question: str, sources: Sequence[Quotable]) -> Fact:
     return Fact("llm.closest" if alike else "llm.other_language")
 
 
+def _answered(question: str, sources: Sequence[Quotable]) -> bool:
+    return coverage(question, pick(question, _texts(sources), _MAX_CHARS)) >= ANSWERS_FROM
+
+
 def left_out(sources: Sequence[Quotable], quotes: Sequence[Quote]) -> int:
     """Return how many of the texts that a question names are not quoted: together they would be too long."""
-    if not all(source.whole for source in sources):
-        return 0
-    return len(sources) - len({number for quote in quotes for number in quote.numbers})
+    whole = {source.number for source in sources if source.whole}
+    return len(whole - {number for quote in quotes for number in quote.numbers})
 
 
 def _has_number(group: Sequence[Quote]) -> bool:
@@ -214,16 +257,29 @@ def harmless(text: str) -> str:
 
 
 def _score(question: str, candidates: Sequence[Quote], sources: Sequence[Quotable]) -> None:
-    """Give each sentence its rank among all of them."""
-    scores: dict[tuple[int, str], float] = {}
-    for number, sentence, score in ranked_sentences(question, _texts(sources)):
-        key = (number, harmless(sentence))
-        scores[key] = max(score, scores.get(key, 0.0))
+    """Give each sentence its rank among all of them; of two questions in one both are answered."""
+    scores = _scores(question, sources)
+    parts = questions_in(question)
+    if len(parts) > 1:
+        of_parts = [_scores(part, sources) for part in parts]
+        best = {key: max(part.get(key, 0.0) for part in of_parts) for key in scores}
+        # What answers one part best comes before what is second for another.
+        scores = {key: score + best[key] + (best[key] >= 1) for key, score in scores.items()}
     whole = {source.number for source in sources if source.whole}
     for quote in candidates:
         number = quote.numbers[0]
         own = (score for (other, _), score in scores.items() if other == number)
         quote.score = max(own, default=0.0) if number in whole else scores.get((number, quote.text), 0.0)
+
+
+def _scores(question: str, sources: Sequence[Quotable]) -> dict[tuple[int, str], float]:
+    """Return the scores of sentences by their source and text, of which the best is 1."""
+    scores: dict[tuple[int, str], float] = {}
+    for number, sentence, score in ranked_sentences(question, _texts(sources)):
+        key = (number, harmless(sentence))
+        scores[key] = max(score, scores.get(key, 0.0))
+    best = max(scores.values(), default=0.0) or 1.0
+    return {key: score / best for key, score in scores.items()}
 
 
 def _texts(sources: Sequence[Quotable]) -> list[Text]:
@@ -236,24 +292,22 @@ def _leads(quote: Quote, candidates: Sequence[Quote]) -> bool:
     return first is quote
 
 
-def _chosen(ranked: Sequence[Quote], sources: Sequence[Quotable], most: int) -> list[Quote]:
-    whole = {source.number for source in sources if source.whole}
+def _chosen(ranked: Sequence[Quote], most: int, above: Sequence[Quote], per_source: int) -> list[Quote]:
+    """Return the first of these sentences that say more than one another and than what stands above them."""
     chosen: list[Quote] = []
     used: Counter[int] = Counter()
     size = 0
     for quote in ranked:
         if chosen and quote.score < _KEPT_SHARE * chosen[0].score:
             break
-        twin = next((other for other in chosen if _alike(quote, other)), None)
+        twin = next((other for other in (*above, *chosen) if _alike(quote, other)), None)
         number = quote.numbers[0]
         if twin is not None:
             if number not in twin.numbers:
                 twin.numbers.append(number)
             continue
-        complete = number in whole
-        enough = complete and sum(used[other] for other in whole) >= _MAX_WHOLE
-        full = enough or used[number] >= (1 if complete else _PER_SOURCE)
-        if full or len(chosen) >= most or (chosen and size + len(quote.text) > _MAX_CHARS):
+        full = used[number] >= per_source or len(above) + len(chosen) >= most
+        if full or (chosen and size + len(quote.text) > _MAX_CHARS):
             continue
         chosen.append(quote)
         used[number] += 1

@@ -126,7 +126,8 @@ async def _search(context: Context, query: str) -> tuple[int, SearchResponse | S
 
 
 def _failed(context: Context, error: SearchError) -> SearchError:
-    context.journal.notice(search_notice(error, has_model=context.has_model))
+    answers = context.can_answer or bool(context.remarks_of(_attempts(error)))
+    context.journal.notice(search_notice(error, has_model=answers))
     context.material.failed = True
     _tell_remarks(context, error)
     return error

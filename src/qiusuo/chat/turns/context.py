@@ -203,6 +203,11 @@ class Context:
         for heading, notes in self.material.by_heading(remarks).items():
             self.journal.notice(remark_notice(heading, notes, "info" if found else "warning"))
 
+    @property
+    def can_answer(self) -> bool:
+        """Whether there is something to answer with where no search works: a model, or what files and engines said."""
+        return self.has_model or bool(self.material.sources or self.material.remarks)
+
     def leave_out_client_tools(self) -> None:
         """Go on without the client's tools, and say so."""
         self.journal.notice(notice("client_tools_left_out", "warning"))

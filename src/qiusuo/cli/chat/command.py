@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 STOPPED: Final = 130
 """The exit code of a question that Ctrl-C stopped, as shells have it."""
+_NOTHING_TO_ANSWER_FROM: Final = "notice.nothing_to_answer_from"
+_OVER_A_LIMIT: Final = frozenset({"user_rate_limited", "searches_used"})
 # What this command itself imports; models and databases name what they need themselves.
 _PACKAGES: Final = ("langchain", "langchain_core", "prompt_toolkit", "sqlalchemy", "trafilatura")
 
@@ -115,7 +117,8 @@ async def _carry(options: ChatOptions, err: Console) -> int:
 
 
 async def _talk(options: ChatOptions, err: Console) -> int:
-    from qiusuo.cli.chat.talk import open_talk, with_model  # noqa: PLC0415 - needs the extra
+    from qiusuo.chat.questions import is_one_line  # noqa: PLC0415 - needs the extra
+    from qiusuo.cli.chat.talk import open_talk, with_model  # noqa: PLC0415 - the same
     from qiusuo.cli.chat.words import chat_words  # noqa: PLC0415 - the same
 
     words = chat_words()
@@ -123,9 +126,9 @@ async def _talk(options: ChatOptions, err: Console) -> int:
     question = os.fsencode(options.question).decode("utf-8", "replace")
     interactive = not question and not options.as_json and sys.stdin.isatty() and sys.stdout.isatty()
     if not interactive and not question:
-        if options.search is None:
-            options = replace(options, search=False)  # what is piped in is searched for only if somebody says so
         question = sys.stdin.buffer.read().decode("utf-8", "replace")
+        if options.search is None and not is_one_line(question):
+            options = replace(options, search=False)  # a diff, a log: searched for only if somebody says so
     if not interactive and not question.strip():
         raise InvalidQuery(Fact("terminal.no_question"))
     settings = Settings.load()
@@ -357,11 +360,25 @@ def _code(live: LiveTurn) -> int:
     if state == "stopped":
         return STOPPED
     if state != "failed":
-        return Exit.OK
+        return _code_of_searches(live)
     codes = {notice["code"] for notice in live.record.notices}
     if "model_not_configured" in codes:
         return Exit.NOT_CONFIGURED
     return Exit.RATE_LIMITED if "model_rate_limited" in codes else Exit.ALL_FAILED
+
+
+def _code_of_searches(live: LiveTurn) -> int:
+    """Return the exit code of a turn that has ended: without a model, searches that failed leave nothing to answer."""
+    silent = [
+        notice["code"]
+        for notice in live.record.notices
+        if notice["values"].get("then", {}).get("code") == _NOTHING_TO_ANSWER_FROM
+    ]
+    if not silent or live.record.sources:
+        return Exit.OK
+    if "search_disabled" in silent:
+        return Exit.NOT_CONFIGURED
+    return Exit.ALL_FAILED if _OVER_A_LIMIT.isdisjoint(silent) else Exit.RATE_LIMITED
 
 
 def _report(error: SearchError, console: Console, words: Words) -> None:

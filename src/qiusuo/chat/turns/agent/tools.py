@@ -54,7 +54,7 @@ class Desk:
         """Tell the reader of a failure; return what tells the model."""
         attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
         self.context.journal.fail_round(number, kind, query, reason_of(error), attempts)
-        self.context.journal.notice(search_notice(error, has_model=self.context.has_model))
+        self.context.journal.notice(search_notice(error, has_model=self.context.can_answer))
         self.context.material.failed = True
         # The next query would meet these as well.
         if kind == "web_search" and isinstance(

@@ -44,7 +44,7 @@ async def agent_turn(context: Context) -> None:
     # A question with a tool of its own does not miss the web.
     own = context.recognised is not None and any(tool.name == context.recognised.tool for tool in tools)
     if off is not None and not own:
-        context.journal.notice(search_notice(off, has_model=context.has_model))
+        context.journal.notice(search_notice(off, has_model=context.can_answer))
     loop = AgentLoop(desk)
     chat_model = await context.chat_model()
     system = prompts.agent_system(context.language, disabled=disabled_text(off, context.language) if off else "")

@@ -37,18 +37,27 @@ _OVER_THE_EDGE: Final = 300
 _MOST_PARTS: Final = 12
 _MOST_PARTS_OF_ALL: Final = 40
 
+_TEXTS: Final = r"(?:合同|协议|报告|论文|手册|方案|文章|说明书|简历|发票)"
+_TEXTS_IN_ENGLISH: Final = r"(?:contract|report|paper|text|letter|article|manual|agreement)"
+_COUNT: Final = r"[一两二三四五六七八九十几\d]"
 _SPEAKS_OF_FILES: Final = re.compile(
-    r"文件|文档|附件|材料|上传|这[份篇](?!问题)|该[份篇]|全文|原文|文中|第\s*[\d一二三四五六七八九十百]+\s*页|"
-    r"(?:本|这个|该)(?:合同|文|报告|协议|论文|手册|方案|文章)|(?:合同|协议|报告|论文|手册|方案|文章|说明书|简历|发票)[里中上内]|"
+    rf"文件|文档|附件|材料|上传|[这该]{_COUNT}{{0,2}}[份篇](?!问题)|{_COUNT}[份篇]{_TEXTS}|全文|原文|文中|"
+    rf"第\s*[\d一二三四五六七八九十百]+\s*页|(?:本|这些|这{_COUNT}?个|该)(?:文|{_TEXTS})|{_TEXTS}[里中上内]|"
     r"\b(?:files?|documents?|attachments?|attached|uploaded|pdf|docx|page \d+|"
-    r"this (?:contract|report|paper|text|letter|article|manual)|"
-    r"(?:in|of|to|by) the (?:contract|report|paper|text|letter|article|manual|agreement))\b",
+    rf"this {_TEXTS_IN_ENGLISH}|(?:these|both)(?: \w+)? {_TEXTS_IN_ENGLISH}s|"
+    rf"(?:in|of|to|by) the {_TEXTS_IN_ENGLISH})\b",
     re.IGNORECASE,
 )
 _OF_THE_WHOLE: Final = re.compile(
     r"总结|概括|概述|摘要|归纳|提炼|要点|大意|主要内容|讲(?:了|的是)?什么|说(?:了|的是)?什么|关于什么|"
     r"\b(?:summar(?:y|i[sz]e|i[sz]ing)|overview|main points?|key points?|outline|gist|"
     r"what (?:is|does) (?:this|the|it)\b.*\b(?:about|say))\b",
+    re.IGNORECASE,
+)
+# A wish for a summary that names nothing else to sum up means the files.
+_NAMES_NOTHING: Final = re.compile(
+    rf"(?:请|麻烦|帮我|帮忙|给我|一下|[下的了是个都整各它]|全部|所有|什么|内容|{_TEXTS}|[\s？?！!。，,.]|"
+    rf"\b(?:please|can|could|you|give|me|an?|the|of|it|all|short|brief|what|are|is|{_TEXTS_IN_ENGLISH}s?)\b)*",
     re.IGNORECASE,
 )
 _OF_THE_WEB: Final = re.compile(
@@ -99,6 +108,7 @@ async def look_in_files(context: Context, *, beside_web: bool, or_nothing: bool 
     if or_nothing and not answers:
         return None
     found = _numbered(context, question, chosen, round((time.perf_counter() - began) * 1000))
+    context.material.of_the_whole = whole
     context.material.found(numbered_sources(found[1], found[0], passages=found[2]))
     looked = InFiles(*found, answers)
     context.injected = min(estimate_tokens(told(context, looked)), context.settings.injection_tokens)
@@ -203,7 +213,10 @@ def _beginning(file: FileText) -> str:
 
 def _speaks_of(question: str, files: Sequence[FileText]) -> bool:
     """Tell whether a question is about the files, by its words or by the name of one."""
-    return _SPEAKS_OF_FILES.search(question) is not None or bool(_by_name(question, files))
+    if _SPEAKS_OF_FILES.search(question) or _by_name(question, files):
+        return True
+    rest, sums_up = _OF_THE_WHOLE.subn(" ", question)
+    return bool(sums_up) and _NAMES_NOTHING.fullmatch(rest) is not None
 
 
 def _named(question: str, files: Sequence[FileText]) -> Sequence[FileText]:
