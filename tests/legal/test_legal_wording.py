@@ -107,7 +107,7 @@ def test_the_list_is_well_formed() -> None:
 def test_the_phrases_are_well_formed_and_bridge_what_stands_between() -> None:
     lines = [line for line in PHRASES.read_text("utf-8").splitlines() if line and not line.startswith("#")]
     for line in lines:
-        assert re.fullmatch(r"[^:：\s]+:(?: [\u4e00-\u9fff\d]+)+(?: @[\u4e00-\u9fff]+)?", line), line
+        assert re.fullmatch(r"[^:：\s]+:(?: [\u4e00-\u9fff\d]+)+(?: @[\u4e00-\u9fff《》（）]+)?", line), line
     assert "抛掷" in legal_pairs("走到门口被楼上谁家扔的东西砸破了头")
     assert "抛掷" not in legal_pairs("我家在楼上。东西掉了")
     assert legal_phrases("导游逼着我们进店")[0].startswith("旅行社")

@@ -54,6 +54,8 @@ ELSEWHERE = {
         "tests/legal/test_legal_packs.py",
         'run("install", "--pack", "lawrefbook"',
     ),
+    "qiusuo search --type {} --engine {} {}": ("tests/legal/test_legal_cli.py", "shlex.split(command)[1:]"),
+    "qiusuo search --engine {} qiusuo": ("tests/doctor/test_doctor_untried.py", "shlex.split(command)[1:]"),
     "qiusuo legal stats --files": ("tests/legal/test_legal_cli.py", 'run("stats", "--files")'),
     "qiusuo legal rebuild": ("tests/legal/test_legal_cli.py", 'run("rebuild")'),
 }

@@ -111,10 +111,12 @@ def search_notice(error: SearchError, *, has_model: bool = True) -> Notice:
 
 
 def _then(code: str, *, has_model: bool) -> dict[str, Fact]:
-    """Return what became of the answer, for notices that say it."""
+    """Return what became of the answer, for notices that say it, and what else can be done where a model answers."""
     if code in _SAY_NOTHING_OF_THE_ANSWER:
         return {}
-    return {"then": Fact("notice.answered_without_search" if has_model else "notice.nothing_to_answer_from")}
+    if has_model:
+        return {"then": Fact("notice.answered_without_search"), "advice": Fact("notice.check_network_or_switch_off")}
+    return {"then": Fact("notice.nothing_to_answer_from"), "advice": Fact("notice.check_network")}
 
 
 def reason_of(error: SearchError) -> Fact:

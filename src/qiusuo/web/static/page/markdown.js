@@ -96,7 +96,7 @@ export function markupOf(text) {
   const box = document.createElement("div");
   box.append(renderMarkdown(text));
   for (const head of box.querySelectorAll(".code-head")) head.remove();
-  return box.innerHTML;
+  return new XMLSerializer().serializeToString(box);
 }
 
 /** @param {Element} element */
