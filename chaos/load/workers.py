@@ -6,11 +6,12 @@ import asyncio
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bench.rest import WRK_SCRIPT
 from bench.table import Report
 from chaos.load.common import say, search
-from chaos.processes import NotThere, cpu_seconds, program
+from chaos.processes import NotThere, cpu_seconds, family, program
 from chaos.world import Plan, World, has_workers
 
 ROUNDS = 4
@@ -40,11 +41,13 @@ async def measure(scale: float) -> Report:
         f"`POST /api/search` by wrk on the same machine ({os.cpu_count()} cores), best of {rounds} turns of "
         f"{seconds} s; uncached over an upstream that takes {UPSTREAM_SECONDS * 1000:.0f} ms. wrk and the upstream "
         "take processor time, too: *with free cores* is twice the ratio of searches in a second of the workers' own "
-        "time, what two workers would do if nobody else used their cores.",
+        "time, what two workers would do if nobody else used their cores. *Machines of one and two cores*: one worker "
+        "with wrk, upstream and Redis on one core, two workers with theirs on two.",
     )
     settings = {"QIUSUO_ENGINES__SEARXNG__MAX_CONCURRENCY": "1000"}
     plans = [Plan(1, workers, proxy=False, search_seconds=UPSTREAM_SECONDS, settings=settings) for workers in (1, 2)]
     rates = {(kind, workers): _Rates() for kind, _ in KINDS for workers in (1, 2)}
+    small = {kind: _Rates() for kind, _ in KINDS}
     async with World(plans[0]) as one, World(plans[1]) as two:
         for turn in range(rounds + 1):
             for kind, connections in KINDS:
@@ -52,6 +55,12 @@ async def measure(scale: float) -> Report:
                     say("workers", f"turn {turn}, {kind}, {workers}")
                     found = rates[kind, workers] if turn else _Rates()  # the first one warms up
                     await _turn(world, wrk, found, seconds, connections, turn if kind == "uncached" else None)
+        _keep_to_one_core(one)
+        for turn in range(1, rounds + 1):
+            for kind, connections in KINDS:
+                say("workers", f"turn {turn}, {kind}, one core")
+                fresh = rounds + 1 + turn if kind == "uncached" else None
+                await _turn(one, wrk, small[kind], seconds, connections, fresh, "taskset", "-c", "0")
     for kind, _ in KINDS:
         single, double = rates[kind, 1], rates[kind, 2]
         alone, together = max(single.by_time), max(double.by_time)
@@ -61,10 +70,25 @@ async def measure(scale: float) -> Report:
             f"{alone:,.0f} → {together:,.0f}/s; with free cores {free:.2f}x", f"{GOAL:g}x",
             met=together / alone >= GOAL,
         )  # fmt: skip
+        slow = max(small[kind].by_time)
+        report.add(
+            f"{kind}: machines of one and two cores", f"{together / slow:.2f}x", f"{slow:,.0f} → {together:,.0f}/s",
+            f"{GOAL:g}x", met=together / slow >= GOAL,
+        )  # fmt: skip
     return report
 
 
-async def _turn(world: World, wrk: str, rates: _Rates, seconds: int, connections: int, fresh: int | None) -> None:
+def _keep_to_one_core(world: World) -> None:
+    """Let all that runs in a world, every thread of it, run on the first core alone."""
+    for running in (each for each in world.programs if each.runs):
+        for pid in family(running.pid):
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), {0})
+
+
+async def _turn(
+    world: World, wrk: str, rates: _Rates, seconds: int, connections: int, fresh: int | None, *through: str
+) -> None:
     script = world.folder / "wrk.lua"
     script.write_text(WRK_SCRIPT)
     environment = {**os.environ, "BENCH_TOKEN": world.tokens[0], "BENCH_FIRST": str((fresh or 0) * PER_TURN)}
@@ -74,7 +98,7 @@ async def _turn(world: World, wrk: str, rates: _Rates, seconds: int, connections
     pids = world.servers[0].pids
     before = cpu_seconds(pids)
     process = await asyncio.create_subprocess_exec(
-        wrk, "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), f"http://127.0.0.1:{world.front.port}/api/search",
+        *through, wrk, "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(script), f"http://127.0.0.1:{world.front.port}/api/search",
         env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     try:
