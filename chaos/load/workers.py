@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +21,7 @@ SECONDS = 5
 GOAL = 1.8
 UPSTREAM_SECONDS = 0.1
 PER_TURN = 1_000_000  # more than anybody answers in a turn: no two turns ask the same
+CALCULATION = "d = {}\nfor i in range(20_000_000): d[i * 7 % 5000] = d.get(i % 5000, 0) + 1"
 KINDS = (("cached", 64), ("uncached", 256))
 
 
@@ -61,6 +64,10 @@ async def measure(scale: float) -> Report:
                 say("workers", f"turn {turn}, {kind}, one core")
                 fresh = rounds + 1 + turn if kind == "uncached" else None
                 await _turn(one, wrk, small[kind], seconds, connections, fresh, "taskset", "-c", "0")
+    report.add(
+        "for comparison: two programs that only calculate", f"{await _calculating(1) / await _calculating(2) * 2:.2f}x",
+        "what this machine's second core is worth",
+    )  # fmt: skip
     for kind, _ in KINDS:
         single, double = rates[kind, 1], rates[kind, 2]
         alone, together = max(single.by_time), max(double.by_time)
@@ -76,6 +83,14 @@ async def measure(scale: float) -> Report:
             f"{GOAL:g}x", met=together / slow >= GOAL,
         )  # fmt: skip
     return report
+
+
+async def _calculating(programs: int) -> float:
+    """Return the seconds that so many programs take side by side to calculate the same each."""
+    began = time.perf_counter()
+    each = [await asyncio.create_subprocess_exec(sys.executable, "-c", CALCULATION) for _ in range(programs)]
+    await asyncio.gather(*(program_.wait() for program_ in each))
+    return time.perf_counter() - began
 
 
 def _keep_to_one_core(world: World) -> None:
