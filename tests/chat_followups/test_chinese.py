@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.chat.followups import Exchange, leans_on_what_was_said, resolve
+from tests.support.followups import understood
 
 
 def asked(*questions: str) -> list[Exchange]:
@@ -12,14 +13,6 @@ def asked(*questions: str) -> list[Exchange]:
 
 
 _THANKS = ("多谢你的帮助", "好的，明白了", "非常感谢您的耐心解答！", "谢谢你们的建议", "thanks, that helps")
-
-
-def understood(*questions: str) -> list[str]:
-    """Return what later questions mean where earlier ones are remembered as they were understood."""
-    before: list[Exchange] = []
-    for question in questions:
-        before.append(Exchange(resolve(question, before).query))
-    return [each.question for each in before[1:]]
 
 
 @pytest.mark.parametrize(

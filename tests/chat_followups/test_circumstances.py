@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.chat.followups import Exchange, resolve
+from tests.support.followups import understood
 
 
 def replayed(*questions: str) -> list[str]:
@@ -13,14 +14,6 @@ def replayed(*questions: str) -> list[str]:
         resolve(questions[at], [Exchange(question) for question in questions[:at]]).query
         for at in range(1, len(questions))
     ]
-
-
-def understood(*questions: str) -> list[str]:
-    """Return what later questions mean where earlier ones are remembered as they were understood."""
-    before: list[Exchange] = []
-    for question in questions:
-        before.append(Exchange(resolve(question, before).query))
-    return [each.question for each in before[1:]]
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,11 @@ from __future__ import annotations
 import pytest
 
 from qiusuo.chat.followups import Exchange, leans_on_what_was_said, resolve
+from tests.support.followups import understood
 
 
 def asked(*questions: str) -> list[Exchange]:
     return [Exchange(question) for question in questions]
-
-
-def understood(*questions: str) -> list[str]:
-    """Return what later questions mean where earlier ones are remembered as they were understood."""
-    before: list[Exchange] = []
-    for question in questions:
-        before.append(Exchange(resolve(question, before).query))
-    return [each.question for each in before[1:]]
 
 
 @pytest.mark.parametrize(

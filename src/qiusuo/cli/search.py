@@ -24,7 +24,7 @@ from qiusuo.text import visible
 
 
 def _better_search(service: SearchService, query: str, options: SearchOptions) -> str:
-    """Return the command that asks an engine which has such answers on this machine; empty where none has."""
+    """Return the command that asks an engine which may have the answer on this machine; empty where none may."""
     known = plugins.recognise(query) if options.get("type") in {None, SearchType.GENERAL} else None
     first = service.roster.answers_first(known.search_type) if known is not None else None
     if known is None or first is None or options.get("engine"):
@@ -42,8 +42,11 @@ def run_search(query: str, options: SearchOptions, *, as_json: bool, explain: bo
     better = ""
     try:
         with SearchService.from_settings() as service, err.status(words("searching")):
-            better = _better_search(service, query, options)
-            response = service.search(query, **options)
+            try:
+                response = service.search(query, **options)
+            except SearchError:
+                better = _better_search(service, query, options)
+                raise
     except SearchError as error:
         if as_json:
             sys.stdout.write(json.dumps(error.to_dict(words.language), ensure_ascii=False, indent=2) + "\n")

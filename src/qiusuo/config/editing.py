@@ -142,8 +142,10 @@ def _edit_yaml(text: str, changes: Changes) -> str:
 
     def with_point(representer: Any, value: float) -> Any:
         # 1e-09 is a number to one version of YAML and a text to another, 1.0e-09 is a number to both.
-        number = repr(value) if "." in repr(value) else repr(value).replace("e", ".0e")
-        return representer.represent_scalar("tag:yaml.org,2002:float", number)
+        number = repr(value)
+        if "." in number or "e" not in number:
+            return representer.represent_float(value)
+        return representer.represent_scalar("tag:yaml.org,2002:float", number.replace("e", ".0e"))
 
     class Representer(RoundTripRepresenter):
         pass

@@ -66,11 +66,13 @@ class Fact:
 
     def with_values(self, **values: Any) -> Fact:
         """Return the fact with more values, also in those that it rests on."""
-        own = {
-            name: value.with_values(**values) if isinstance(value, Fact) else value
-            for name, value in self.values.items()
-        }
-        return Fact(self.code, **{**own, **values})
+
+        def filled(value: object) -> object:
+            if isinstance(value, tuple):
+                return tuple(map(filled, value))
+            return value.with_values(**values) if isinstance(value, Fact) else value
+
+        return Fact(self.code, **{**{name: filled(value) for name, value in self.values.items()}, **values})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fact in its JSON shape."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, Protocol
 
@@ -47,12 +47,16 @@ class Watch:
         self.owner = owner
         self.session = session
         self.record = record
-        self.over = False
-        """Nobody here will hear more of it."""
         self.readers: set[asyncio.Event] = set()
         self.heard = self.looked = now
         self._first = position
         self._events: list[Event] = []
+        self._finished = asyncio.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody here will hear more of it."""
+        return self._finished.is_set()
 
     @property
     def turn(self) -> str:
@@ -77,12 +81,12 @@ class Watch:
             del self._events[:surplus]
             self._first += surplus
         if ends(events):
-            self.over = True
+            self._finished.set()
         self._wake()
 
     def end(self) -> None:
         """Let the readers go."""
-        self.over = True
+        self._finished.set()
         self._wake()
 
     async def news(self, position: int, fresh: asyncio.Event) -> list[Event]:
@@ -94,17 +98,9 @@ class Watch:
 
     async def ended(self, seconds: float) -> None:
         """Wait for its end, at most so long."""
-        fresh = asyncio.Event()
-        self.readers.add(fresh)
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not self.over:
-                    fresh.clear()
-                    await fresh.wait()
-        except TimeoutError:
-            pass
-        finally:
-            self.readers.discard(fresh)
+                await self._finished.wait()
 
     def _wake(self) -> None:
         for reader in self.readers:
@@ -169,12 +165,8 @@ class Watches:
             yield watch, fresh
         finally:
             watch.readers.discard(fresh)
-            self._leave(watch)
-
-    def _leave(self, watch: Watch) -> None:
-        """Let a turn go that nobody reads any more."""
-        if not watch.readers and self._watches.get(watch.turn) is watch:
-            del self._watches[watch.turn]
+            if not watch.readers and self._watches.get(watch.turn) is watch:
+                del self._watches[watch.turn]
 
     async def _own(self, watch: Watch, position: int) -> list[Event]:
         """Read for one reader what is not held for all; none where it is not there any more."""
@@ -245,7 +237,6 @@ class Watches:
             watch.heard = loop.time()
             await watch.ended(END_SECONDS)
         watch.end()
-        self._leave(watch)
 
 
 async def _without_fail(work: Callable[[], Awaitable[None]]) -> None:
