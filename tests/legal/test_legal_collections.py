@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.building.packs.catalogue import pack_named
 from qiusuo.legal.building.packs.fetching import Fetcher
@@ -55,6 +56,14 @@ def test_lawrefbook(tmp_path: Path) -> None:
     kinds = {version.law.kind for version in index.store.versions.values()}
     assert {LawKind.REGULATION, LawKind.JUDICIAL_INTERPRETATION, LawKind.RULE, LawKind.LOCAL, LawKind.STATUTE} <= kinds
     assert not outcome.changes.laws_gone
+    search = RegulationSearch(index)
+    for question, law, article in (
+        ("职工带薪年休假几天", "职工带薪年休假条例", "第三条"),
+        ("交通事故误工费怎么算", "最高人民法院关于审理人身损害赔偿案件适用法律若干问题的解释", "第七条"),
+        ("上海市养犬管理条例 遛狗不牵绳", "上海市养犬管理条例", "第二十二条"),
+    ):
+        found = [(each.law_name, each.article_number) for each in search.search(question).results[:2]]
+        assert (law, article) in found, question
 
 
 def test_just_laws(tmp_path: Path) -> None:

@@ -76,6 +76,14 @@ def test_so_are_short_ones_that_were_written_down(ask: RegulationSearch, questio
     assert f"{found.results[0].law_name.removeprefix('中华人民共和国')}{found.results[0].article_number}" == article
 
 
+def test_notes_do_not_quote_how_a_question_was_read(ask: RegulationSearch) -> None:
+    turned = ask.search("第191条公司法")
+    assert turned.results[0].article_number == "第一百九十一条"
+    single = ask.search("一")
+    assert not single.answers
+    assert not [note for note in (*turned.notes, *single.notes) if "第191条公司法" in str(note) or "“一”" in str(note)]
+
+
 def test_what_only_an_interpretation_answers_is_told(ask: RegulationSearch) -> None:
     found = ask.search("彩礼能要回来吗")
     assert not found.answers
