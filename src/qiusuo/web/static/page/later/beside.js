@@ -52,7 +52,8 @@ function Panel({ turn, source }) {
     box.current?.[wide ? "show" : "showModal"]();
   }, [wide]);
   useLayoutEffect(() => title.current?.focus(), [wide, turn.id, source.number]);
-  useEffect(() => {
+  // Before the next key: Escape must give the focus to the card of the source that is shown, not of the one before it.
+  useLayoutEffect(() => {
     /** @param {KeyboardEvent} event */
     const keys = (event) => {
       if (event.key !== "Escape" || event.defaultPrevented) return;
