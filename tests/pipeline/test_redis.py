@@ -15,7 +15,7 @@ import pytest
 from qiusuo.errors import RateLimited
 from qiusuo.models import Outcome
 from qiusuo.pipeline.cooldown import Cooldowns
-from qiusuo.storage.redis import SharedState
+from qiusuo.storage.redis import SharedState, SharedStateGone
 from qiusuo.testing import Fault
 from tests.support.own_program import FORKED_CODE
 from tests.support.redis_process import RedisProcess, redis, with_redis
@@ -173,6 +173,51 @@ class TestShared:
             assert (await here.service.asearch("a")).cached
             assert (await here.service.asearch("b", user="ada")).provider == "tavily"
             assert (await asyncio.to_thread(here.service.search, "c", user="ada")).provider == "tavily"
+
+
+class TestManyAtOnce:
+    async def test_hundreds_of_searches_need_few_connections_and_none_goes_without_redis(
+        self, redis: RedisProcess, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        from redis.asyncio import Redis
+
+        caplog.set_level(logging.WARNING)
+        options = {"tavily": {"max_concurrency": 400}}
+        async with (
+            World("tavily", redis_url=redis.url, timeout=30, engines=options) as here,
+            Redis.from_url(redis.url) as client,
+        ):
+            await asyncio.gather(*(here.service.asearch(f"q{number}") for number in range(400)))
+            assert len(await client.keys("qiusuo:cache:*")) == 400
+            assert len(await client.client_list()) <= 3  # one of them is ours
+        assert "Redis" not in caplog.text
+
+    async def test_who_gives_up_keeps_nobody_else_from_an_answer(self, redis: RedisProcess) -> None:
+        shared = SharedState(redis.url)
+        await shared.ask("SET", "a", "1")
+        asked = [asyncio.create_task(shared.ask("GET", "a")) for _ in range(10)]
+        await asyncio.sleep(0)
+        for task in asked[::2]:
+            task.cancel()
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert answers[1::2] == [b"1"] * 5
+        assert all(isinstance(answer, asyncio.CancelledError) for answer in answers[::2])
+        assert await shared.ask("GET", "a") == b"1"
+        await shared.aclose()
+
+    async def test_one_that_is_refused_is_told_and_the_others_are_answered(
+        self, redis: RedisProcess, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.WARNING)
+        shared = SharedState(redis.url)
+        await shared.ask("LPUSH", "list", "1")
+        await shared.ask("SET", "a", "1")
+        assert await shared.ask_each([("GET", "list"), ("GET", "a")]) == [None, b"1"]
+        found = await asyncio.gather(shared.ask("GET", "list"), shared.ask("GET", "a"), return_exceptions=True)
+        assert isinstance(found[0], SharedStateGone)
+        assert found[1] == b"1"
+        assert caplog.text.count("Redis refuses (WRONGTYPE") == 1
+        await shared.aclose()
 
 
 class TestGone:

@@ -93,7 +93,7 @@ class ResponseCache:
             lasts = int((ttl + self._stale) * 1000)
             data = orjson.dumps({"until": entry.fresh_until, "keep": entry.keep_until, "response": response.to_dict()})
             try:
-                await self._shared.run(lambda redis: redis.set(_shared_key(key), data, px=lasts))
+                await self._shared.ask("SET", _shared_key(key), data, "PX", lasts)
             except SharedStateGone:
                 return
 
@@ -115,7 +115,7 @@ class ResponseCache:
         assert self._shared is not None  # noqa: S101 - both callers have looked
         try:
             # Not more than an entry may have, however much is there.
-            data = await self._shared.run(lambda redis: redis.getrange(_shared_key(key), 0, MAX_ENTRY_BYTES))
+            data = await self._shared.ask("GETRANGE", _shared_key(key), 0, MAX_ENTRY_BYTES)
         except SharedStateGone:
             return None
         if not data:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 
@@ -86,7 +86,8 @@ class Cooldowns:
             return
         names = list(engines)
         try:
-            found = await self._shared.run(lambda redis: _fetch(redis, names))
+            # Not more of each than a rest may have, however much is there.
+            found = await self._shared.ask_each([("GETRANGE", _key(name), 0, MAX_REST_BYTES) for name in names])
         except SharedStateGone:
             return
         for name, data in zip(names, found, strict=True):
@@ -236,15 +237,6 @@ class Cooldowns:
 
     def _record(self, engine: str) -> _Record:
         return self._records.setdefault(engine, _Record())
-
-
-async def _fetch(redis: Redis, engines: Sequence[str]) -> list[Any]:
-    """Return what is stored of each, not more than a rest may have; errors of single values among it."""
-    pipe = redis.pipeline(transaction=False)
-    for engine in engines:
-        pipe.getrange(_key(engine), 0, MAX_REST_BYTES)
-    found: list[Any] = await pipe.execute(raise_on_error=False)
-    return found
 
 
 def _probe_key(engine: str) -> str:

@@ -71,7 +71,7 @@ class MonthlyQuota:
         month = _month_of(self._clock()).name
         if self._shared is not None:
             try:
-                data = await self._shared.run(lambda redis: redis.getrange(self._key(month), 0, MAX_COUNT_BYTES))
+                data = await self._shared.ask("GETRANGE", self._key(month), 0, MAX_COUNT_BYTES)
                 count = read_count(data or b"0")
                 if count is not None:
                     return count

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
 from qiusuo.loops import PerLoop
+from qiusuo.storage.together import Command, Together
 from qiusuo.words import Fact
 
 if TYPE_CHECKING:
@@ -75,11 +76,38 @@ class SharedState:
             self._close,
         )
         self._clients: PerLoop[Redis] = PerLoop(lambda: Redis(connection_pool=self.pools.get()))
+        self._together: PerLoop[Together] = PerLoop(lambda: Together(self._clients.get()))
 
     @property
     def away(self) -> bool:
         """Whether Redis has failed a moment ago and is left alone."""
         return self._clock() < self._away_until
+
+    async def ask(self, *command: str | bytes | int) -> Any:
+        """Return what Redis answers to a short command, which travels together with those of other callers.
+
+        Raises:
+            SharedStateGone: Redis failed, now or a moment ago, or has something else under that key.
+        """
+        (answer,) = await self._ask([command])
+        if isinstance(answer, Exception):
+            raise SharedStateGone
+        return answer
+
+    async def ask_each(self, commands: Sequence[Command]) -> list[Any]:
+        """Return what Redis answers to several commands, None for those that it refuses.
+
+        Raises:
+            SharedStateGone: Redis failed, now or a moment ago.
+        """
+        return [None if isinstance(answer, Exception) else answer for answer in await self._ask(commands)]
+
+    async def _ask(self, commands: Sequence[Command]) -> list[Any]:
+        answers = await self.guard(lambda: self._together.get().ask(commands))
+        for answer in answers:
+            if isinstance(answer, Exception):
+                self._tell_refusal(answer)
+        return answers
 
     async def run(self, operation: Callable[[Redis], Awaitable[T]]) -> T:
         """Run one operation.
@@ -98,8 +126,7 @@ class SharedState:
             async with asyncio.timeout(patience):
                 value = await operation()
         except self._refusal as error:
-            # It is there, but not with what was asked for: a key of another kind, no rights, a full memory.
-            self._tell_once(f"Redis refuses ({str(error)[:_SHOWN_CHARS]})")
+            self._tell_refusal(error)
             raise SharedStateGone from None
         except self._faults as error:
             self._away_until = self._clock() + RETRY_AFTER_FAILURE
@@ -120,6 +147,10 @@ class SharedState:
         """Tell, once, that something in Redis is not what we write there."""
         self._tell_once(f"{what} cannot be read and is ignored")
 
+    def _tell_refusal(self, error: Exception) -> None:
+        # It is there, but not with what was asked for: a key of another kind, no rights, a full memory.
+        self._tell_once(f"Redis refuses ({str(error)[:_SHOWN_CHARS]})")
+
     def _tell_once(self, text: str) -> None:
         # A bound, since some of the words are Redis' own.
         if text not in self._told and len(self._told) < _MOST_TOLD:
@@ -129,8 +160,9 @@ class SharedState:
     async def aclose(self) -> None:
         """Close the connections; those of a loop that has ended went with it."""
         here = asyncio.get_running_loop()
-        for _ in self._clients.drain():
-            pass
+        for made in (self._together, self._clients):
+            for _ in made.drain():
+                pass
         for loop, pool in self.pools.drain():
             if loop is here:
                 await self._close(pool)
