@@ -101,7 +101,7 @@ def main() -> int:
     for path in [] if check else gone:
         path.unlink()
     for path in [*stale, *gone]:
-        print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT)}")
+        print(f"{path.relative_to(ROOT)} {'is stale: run make docs' if check else 'is written'}")
     return 1 if check and (stale or gone) else 0
 
 

@@ -122,7 +122,8 @@ class TestWords:
         }  # fmt: skip
         causes = found_by_the_doctor()
         assert len(causes) > 50
-        assert [code for code in sorted(causes - silent) if f'<a id="{anchor(code)}"></a>' not in text] == []
+        missing = [code for code in sorted(causes - silent) if f'<a id="{anchor(code)}"></a>' not in text]
+        assert missing == [], f'docs/{page} wants a heading for each: ### <a id="…"></a>…, with a hyphen for the dot'
 
     def test_the_worst_level(self) -> None:
         assert worst_level([]) is Level.OK

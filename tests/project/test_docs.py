@@ -45,7 +45,7 @@ def docs() -> ModuleType:
 
 class TestGeneratedPages:
     def test_are_up_to_date(self, docs: ModuleType) -> None:
-        assert docs.stale_files() == []
+        assert docs.stale_files() == [], "run make docs"
 
     def test_the_check_names_what_is_stale(
         self, docs: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -143,7 +143,7 @@ class TestNamesInTheReadme:
     def test_is_short_and_names_every_engine(self, page: str) -> None:
         text = text_of(page)
         own = [kind.name for kind in discover_engines().values() if kind.__module__.startswith("qiusuo.")]
-        assert [name for name in own if f"`{name}`" not in text] == []
+        assert [name for name in own if f"`{name}`" not in text] == [], f"name it in the table of engines of {page}"
         assert len(text.splitlines()) <= 130
 
     def test_every_exit_code_is_named(self) -> None:

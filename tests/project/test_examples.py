@@ -26,7 +26,7 @@ from qiusuo.testing.providers.ddgs import DuckDuckGo
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.tavily import Tavily
 from qiusuo.words import Fact
-from tests.support.documents import CONTRIBUTING, PAIRS, WITH_EXAMPLES, blocks, file_name
+from tests.support.documents import PAIRS, WITH_EXAMPLES, blocks, file_name
 
 PROVIDERS: dict[str, type[Provider]] = {"tavily": Tavily, "brave": Brave, "searxng": Searxng, "ddgs": DuckDuckGo}
 
@@ -93,20 +93,6 @@ class TestExamples:
         assert english == chinese
         for name, text in english.items():
             (tmp_path / name).write_text(text)
-        run_tests(tmp_path)
-
-    @pytest.mark.programs
-    def test_the_engine_of_the_contributors_passes_the_table(self, tmp_path: Path) -> None:
-        english, chinese = (
-            {name: text for _, text in blocks(page, "python") if (name := file_name(text))} for page in CONTRIBUTING
-        )
-        assert english == chinese
-        assert all(compile(text, name, "exec") for name, text in english.items())
-        for name in ("src/qiusuo/engines/acme.py", "tests/engines/test_acme.py"):
-            (tmp_path / Path(name).name).write_text(english[name])
-        # As if the file lay among the others.
-        where = "import pathlib, qiusuo.engines\nqiusuo.engines.__path__.append(str(pathlib.Path(__file__).parent))\n"
-        (tmp_path / "conftest.py").write_text(where)
         run_tests(tmp_path)
 
     @pytest.mark.parametrize("page", [*PAIRS[1], "docs/configuration.md"])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -18,6 +21,7 @@ from qiusuo import SearchService
 from qiusuo.engines.tavily import TavilyEngine
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.testing import Answer, Fault, Provider, ProviderServer, Seen
+from qiusuo.testing.__main__ import main as play
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.testing.providers.tavily import Tavily
 
@@ -34,6 +38,30 @@ class Shop(Provider):
     def answer(self, seen: Seen) -> Answer:
         found = [self.page(number, seen.params["q"]) for number in range(1, min(self.results, 2) + 1)]
         return Answer({"found": found}, headers={"X-Answered": "yes"})
+
+
+@pytest.mark.programs
+class TestByHand:
+    """``python -m qiusuo.testing``: a provider for trying an engine in a terminal."""
+
+    def test_the_lines_that_it_prints_make_an_engine_ask_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        command = [sys.executable, "-m", "qiusuo.testing", "qiusuo.testing.providers.tavily:Tavily"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as playing:  # noqa: S603 - ours
+            assert playing.stdout is not None
+            for line in (playing.stdout.readline(), playing.stdout.readline()):
+                name, _, value = line.removeprefix("export ").strip().partition("=")
+                monkeypatch.setenv(name, value)
+            with SearchService.from_settings() as service:
+                assert service.search("tea", engine="tavily").results
+            assert playing.stdout.readline().startswith("# POST /search")
+            playing.send_signal(signal.SIGINT)
+            assert playing.wait(10) == 0
+
+    @pytest.mark.parametrize("place", ["nowhere:Shop", "qiusuo.testing:Nobody", "qiusuo.testing:Seen"])
+    def test_what_is_no_provider_is_refused(self, place: str, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            play(["--fault", "hang", place])
+        assert place.partition(":")[0] in capsys.readouterr().err
 
 
 def fetch(url: str, body: object = None, **headers: str) -> tuple[int, Any, Any]:
