@@ -34,12 +34,12 @@ from qiusuo.usage.store import UsageStore
 from qiusuo.web.chat.routes import chat_extension
 from qiusuo.web.people import people_extension
 from qiusuo.words import Fact
+from tests.support.chat_page import page
 from tests.support.kept_data import HOUR, fill, with_store
 from tests.support.postgres_process import PROGRAMS
 from tests.support.scripted_model import Gate, Reply
 from tests.support.stores import START, turn, url
 from tests.support.web_server import WebServer
-from tests.web.test_chat_api import page
 
 __all__ = ["url"]  # a fixture
 

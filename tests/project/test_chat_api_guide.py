@@ -17,10 +17,10 @@ from qiusuo.chat.live.places import MAX_LIVE, MAX_OF_ONE
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.app import create_app
 from qiusuo.web.chat.routes import chat_extension
+from tests.support.chat_page import page
 from tests.support.documents import blocks, text_of
 from tests.support.scripted_model import Gate, Reply
 from tests.support.web_server import WebServer
-from tests.web.test_chat_api import page
 
 PAGES = ("docs/chat-api.md", "docs/chat-api.zh-CN.md")
 SHOWN = "http://127.0.0.1:8000"

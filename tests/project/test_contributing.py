@@ -24,6 +24,7 @@ TESTS = (
     "tests/doctor/test_doctor_command.py::TestWords",
     "tests/project/test_docs.py",
     "tests/project/test_words.py",
+    "tests/project/test_traditional.py",
     "tests/project/test_advised_commands.py",
 )
 

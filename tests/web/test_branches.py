@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.support.chat_page import page
 from tests.support.scripted_model import Reply
-from tests.web.test_chat_api import page
 
 
 def test_a_branch_goes_on_without_what_came_after() -> None:

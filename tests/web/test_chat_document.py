@@ -13,8 +13,8 @@ import jsonschema_rs
 import pytest
 from starlette.routing import Route
 
+from tests.support.chat_page import Page, page
 from tests.support.scripted_model import Gate, Reply
-from tests.web.test_chat_api import Page, page
 
 SESSION = "/api/chat/sessions/{session}"
 QUESTION = "What is new with agents?"

@@ -11,10 +11,10 @@ from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.testing import Fault
 from qiusuo.web.chat.routes import chat_extension
+from tests.support.chat_page import Page, events_of, page
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Gate, Reply, ScriptedModel
 from tests.support.web_server import WebServer
-from tests.web.test_chat_api import Page, events_of, page
 
 TITLES = {"zh": "搜索服务不可用", "en": "The search service is unavailable"}
 

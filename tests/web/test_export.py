@@ -12,8 +12,8 @@ import pytest
 
 from qiusuo.chat.portable.shape import FORMAT
 from qiusuo.web.entrance.guard import MAX_IMPORT_BYTES
+from tests.support.chat_page import Page, page
 from tests.support.scripted_model import Reply
-from tests.web.test_chat_api import Page, page
 
 SCRIPT = '<script>alert(1)</script> [x](javascript:alert(1)) <img src="https://evil.example/p.png">'
 

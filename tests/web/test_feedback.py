@@ -7,8 +7,8 @@ import io
 
 import httpx
 
+from tests.support.chat_page import Page, page
 from tests.support.scripted_model import Reply
-from tests.web.test_chat_api import Page, page
 
 ALICE, BOB = "tok-alice-0123456789", "tok-bob-0123456789ab"
 

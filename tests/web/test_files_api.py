@@ -16,10 +16,10 @@ import pytest
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.web.chat.routes import chat_extension
 from tests.support import made_files
+from tests.support.chat_page import Page
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Reply, ScriptedModel, Step
 from tests.support.web_server import WebServer
-from tests.web.test_chat_api import Page
 
 pytestmark = pytest.mark.programs  # files are read in processes of their own
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.support.chat_page import Page, page
 from tests.support.research_world import PARTS, QUESTION, part_of, writer
 from tests.support.scripted_model import Gate, Reply, Step
-from tests.web.test_chat_api import Page, page
 
 
 @contextmanager

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from qiusuo.web.entrance import door
+from tests.support.chat_page import Page, page
 from tests.support.scripted_model import Gate, Reply, Step
-from tests.web.test_chat_api import Page, page
 
 ALICE, BOB = "tok-alice-0123456789", "tok-bob-0123456789ab"
 
