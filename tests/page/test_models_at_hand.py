@@ -87,6 +87,7 @@ def tell_how_things_stand(page: Screen) -> None:
     for command, state in (("/search", "联网搜索：已开启"), ("/mode", "模式：对话"), ("/depth", "阅读深度：默认")):
         enter(page, command)
         expect(page(".toast").last).to_contain_text(state)
+        expect(page(".toast").last).to_contain_text(f"用法：{command} [")
         expect(page("#question")).to_have_value("")
 
 

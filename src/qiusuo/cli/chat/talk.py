@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from qiusuo.chat.chat import Chat
@@ -80,6 +80,7 @@ class Talk:
         self._model_settings = settings
         self._language = wish.language
         self._draft = conversations.chat.usual_settings
+        self._first_mode = wish.mode or self._draft.mode
         self.saved = wish.save
         self.info: SessionInfo | None = None
         self.last: TurnRecord | None = None
@@ -252,8 +253,13 @@ class Talk:
         return page.total
 
     def begin_anew(self) -> None:
-        """Leave the conversation; the next question begins another with the same settings."""
-        self._draft, self.info, self.last = self.settings, None, None
+        """Leave the conversation; the next question begins another with the same settings.
+
+        Not with its mode: an agent costs many calls, so each conversation is given one on purpose, as on the page. Who
+        has started with ``--mode agent`` has said so for all of them.
+        """
+        self._draft = replace(self.settings, mode=Mode(self._first_mode))
+        self.info, self.last = None, None
 
     async def use_model(self, name: str) -> None:
         """Answer with another model from now on: one of those that are set up, by its name, or any other as the first.
