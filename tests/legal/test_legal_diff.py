@@ -153,6 +153,10 @@ def test_the_answer_without_a_model_has_it(folder: Path, monkeypatch: pytest.Mon
     said = RUNNER.invoke(app, ["chat", "--no-save", "--search", "茶叶法第三条新旧对比"])
     assert said.exit_code == 0, said.output
     assert "茶农有权自行决定采摘时间{+和方式+}。" in said.output
+    # What is said beside an answer is in the terminal's language, whatever that of the question.
+    monkeypatch.setenv("QIUSUO_LANG", "en")
+    said = RUNNER.invoke(app, ["chat", "--no-save", "--search", "茶叶法第三条"])
+    assert "Round 1 · Local laws ·" in said.output
 
 
 def test_over_http(server: WebServer) -> None:

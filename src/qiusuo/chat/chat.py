@@ -325,7 +325,7 @@ class Chat:
         journal, ask = context.journal, context.ask
         wanted = ask.settings.model if ask.model is None else ask.model
         if wanted and wanted != context.hand.name:
-            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.label)
+            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.title)
             journal.notice(notice(gone, "warning"))
         for fact in self.service.rules.warnings(ask.user):
             journal.notice(notice(fact))

@@ -205,7 +205,7 @@ class Commands:
     async def _model(self, argument: str) -> None:
         if argument:
             await self._talk.use_model(argument)
-        self._say(self._words("model_is", name=visible(self._talk.model_shown)), "green")
+        self._say(self._words("model_is", name=visible(self._talk.model_shown(self._words.language))), "green")
         if argument:
             return
         models = self._talk.models()
@@ -277,7 +277,7 @@ class Commands:
             self._say(self._words("no_receipt" if record else "no_answer_yet"), "yellow")
             return
         for round_ in record.rounds:
-            engine = round_.get("engineLabel") or round_.get("engine") or "—"
+            engine = self._words.engine(round_.get("engine") or "", round_.get("engineLabel") or "") or "—"
             title = self._words("round", number=round_["number"])
             self._say(f"{title} · {visible(engine)} · “{visible(round_['query'])}”", "bold")
             attempts = [Attempt.from_dict(attempt) for attempt in round_.get("attempts", ())]

@@ -15,7 +15,7 @@ from qiusuo.chat.live.conversations import Conversations, LiveTurn
 from qiusuo.chat.live.places import NO_USER
 from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.models.port import Model
+from qiusuo.chat.models.port import Model, called_in
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.files import FileInfo
 from qiusuo.chat.sessions.filing import Underway
@@ -104,11 +104,10 @@ class Talk:
         name = self._conversations.chat.book.chosen(self.settings.model).name
         return name or next(iter(self.models()))
 
-    @property
-    def model_shown(self) -> str:
-        """What is shown of it: the name of a further model with that of the provider's."""
+    def model_shown(self, language: Language) -> str:
+        """Return what is shown of it: the name of a further model with that of the provider's."""
         chosen = self._conversations.chat.book.chosen(self.settings.model)
-        return " · ".join(filter(None, (chosen.name, chosen.model.info.name)))
+        return " · ".join(filter(None, (chosen.name, called_in(language, chosen.model.info.name))))
 
     def models(self) -> dict[str, str]:
         """Return the models by the names by which they are chosen here, the first one's first."""
@@ -163,6 +162,10 @@ class Talk:
         """Return the name of the engine that was looked up, for readers of a language."""
         place = self.service.roster.places.get(self._first_engine)
         return place.kind.called(language) if place else self._first_engine
+
+    def engines_called(self, language: Language) -> dict[str, str]:
+        """Return the names of all engines for readers of a language; a turn names them in that of its question."""
+        return {name: place.kind.called(language) for name, place in self.service.roster.places.items()}
 
     @property
     def research_limits(self) -> dict[str, int]:

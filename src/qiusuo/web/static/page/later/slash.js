@@ -3,7 +3,7 @@ import { isComposing } from "../browser.js";
 import { html } from "../html.js";
 import { inWords, listed, t } from "../i18n.js";
 import { changeSettings, newChat } from "../sessions.js";
-import { depthName } from "../parts/settings.js";
+import { depthName, modelLabel } from "../parts/settings.js";
 import { change, getState, say, toast } from "../store.js";
 import { send } from "../turns.js";
 import { useEffect, useLayoutEffect, useState } from "../vendor.js";
@@ -52,7 +52,7 @@ export function optionsFor(text) {
     name === "focus"
       ? (getState().config?.focuses ?? []).map((focus) => [focus.name, inWords(focus.label)])
       : name === "model"
-        ? models().filter((model) => model.kind !== "unusable").map((model) => [shownName(model.name), model.label])
+        ? models().filter((model) => model.kind !== "unusable").map((model) => [shownName(model.name), modelLabel(model)])
         : (command?.choices ?? []).map((choice) => [choice, ""]);
   return choices
     .filter(([choice]) => choice && choice.toLowerCase().startsWith(argument.toLowerCase()))
@@ -114,8 +114,8 @@ const ACTIONS = {
   depth(argument) {
     const { settings, config } = getState();
     if (!argument && config) return tell(t("depth"), depthName(settings.depth ?? null, config), "depth");
-    if (!["snippets", "auto", "read"].includes(argument)) return false;
-    void changeSettings({ depth: /** @type {Settings["depth"]} */ (argument) }, t("saidDepth", { depth: argument }));
+    if (!config || !["snippets", "auto", "read"].includes(argument)) return false;
+    void changeSettings({ depth: /** @type {Settings["depth"]} */ (argument) }, t("saidDepth", { depth: depthName(/** @type {Settings["depth"]} */ (argument), config) }));
   },
   focus(argument, write) {
     if (!argument) return write("/focus "), "kept";
