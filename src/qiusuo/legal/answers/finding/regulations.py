@@ -10,6 +10,7 @@ from datetime import date
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.finding.by_words import WordSearch
+from qiusuo.legal.answers.finding.changes import asks_what_changed, changes_in
 from qiusuo.legal.answers.finding.missing import as_related, missing_documents, with_pack
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.answers.shown import Shown, first, once
@@ -119,6 +120,8 @@ class RegulationSearch:
         notes = with_pack(answer.notes, self.index.store.versions.values())
         answer = replace(answer, notes=(*asides, *notes, *_not_theirs(words, answer)))
         shown = first(answer.results, most)
+        if asks_what_changed(words) and not any(note.code == "law.no_edition" for note in answer.notes):
+            answer = replace(answer, notes=(*answer.notes, *changes_in(self.index, words, shown)))
         if len(answer.results) > len(shown):
             code = "law.shown_first_raise" if can_raise and most < MAX_LIMIT else "law.shown_first"
             cut = Fact(code, total=len(answer.results), shown=len(shown))
