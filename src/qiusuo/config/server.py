@@ -99,9 +99,9 @@ class ServerSettings(BaseModel):
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
         description="Bearer tokens, as `name:token`, `name:token:operator` (see `operators`), "
-        "`name:token:metrics` (opens `/metrics` alone) or bare, of 16 characters or more; `qiusuo token` makes one. When "
-        "set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per "
-        "name, not per client address.",
+        "`name:token:metrics` (opens `/metrics` alone) or bare, of 16 characters or more; `qiusuo token` makes one. "
+        "When set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited "
+        "per name, not per client address.",
     )
     operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,

@@ -287,7 +287,7 @@ class ChatRoutes:
 
     async def ask(self, request: Request) -> Response:
         """Ask a question; the answer streams in."""
-        self.backend.check_open()
+        self.backend.check_open(request)
         body = await read_body(request, Question)
         self.choices.check_model(user_of(request), body.model)
         live = await self.conversations.send(

@@ -143,8 +143,8 @@ class Door:
         """Return whose token it is.
 
         Raises:
-            Refusal: nobody's; after a while, where there were many from that address. Or it cannot be told, or the token
-                is for ``/metrics`` alone.
+            Refusal: nobody's; after a while, where there were many from that address. Or it cannot be told; or the
+                token is for ``/metrics`` alone.
         """
         person = self._tokens.person(token)
         if person is not None and token and self._tokens.only_watches(token) and scope["path"] != METRICS_PATH:

@@ -19,6 +19,7 @@ from qiusuo.logs import request_id, valid_request_id
 from qiusuo.people.person import Person
 from qiusuo.web.entrance.auth import HOST, OPEN, is_sent_by_itself, note_person, person_of, token_of
 from qiusuo.web.entrance.door import METRICS_PATH, Door
+from qiusuo.web.entrance.elsewhere import elsewhere_headers
 from qiusuo.web.entrance.lingering import lingering
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
 from qiusuo.web.entrance.packed import coding_of, unpacked
@@ -193,7 +194,9 @@ class Guard:
                 said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
                 policy = () if said else (_NOTHING,)
                 budget = self._door.budget_headers(person_of(scope))
-                message["headers"] = [*own, *_HEADERS, *policy, *budget, *(cors_headers(origin) if origin else ())]
+                cors = cors_headers(origin) if origin else ()
+                elsewhere = elsewhere_headers(scope, headers)
+                message["headers"] = [*own, *_HEADERS, *policy, *budget, *cors, *elsewhere]
                 # Not every word that strangers can think of becomes a time series.
                 method = scope["method"] if scope["method"] in _METHODS else "other"
                 self._metrics.request_ended(self._route(scope), method, message["status"])
