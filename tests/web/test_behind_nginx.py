@@ -260,6 +260,8 @@ def test_what_is_for_inside_is_not_shown(proxy: str, tmp_path: Path) -> None:
     with behind(proxy, tmp_path) as it:
         for path in ("/metrics", "/livez", "/readyz", "/healthz"):
             assert (it.client.get(path).status_code, it.server.client.get(path).status_code) == (404, 200)
+            # The server takes a slash at the end for nothing.
+            assert (it.client.get(f"{path}/").status_code, it.server.client.get(f"{path}/").status_code) == (404, 200)
 
 
 @with_nginx

@@ -100,8 +100,8 @@ class ServerSettings(BaseModel):
         None,
         description="Bearer tokens, as `name:token`, `name:token:operator` (see `operators`), "
         "`name:token:metrics` (opens `/metrics` alone) or bare, of 16 characters or more; `qiusuo token` makes one. "
-        "When set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited "
-        "per name, not per client address.",
+        "When set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are "
+        "limited per name, not per client address.",
     )
     operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,
