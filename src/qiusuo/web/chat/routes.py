@@ -65,6 +65,7 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
         first = model or usable_model(settings, level=logging.WARNING)
         chat = Chat(backend.service, first, reader=backend.reader, settings=settings)
         conversations = Conversations(chat, store or _own_store(backend), shared=backend.service.pipeline.shared)
+        chat.observers.append(backend.metrics)
         backend.parts["conversations"] = conversations
 
         async def renew(now: Settings) -> None:
