@@ -176,6 +176,31 @@ class TestLife:
         assert not [path for path in pair.log.parent.iterdir() if path.name.startswith("qiusuo-")]
         assert "Traceback" not in pair.said
 
+    def test_who_comes_when_they_have_closed_is_refused_and_does_not_wait(
+        self, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        """A proxy asks another server then; nobody's question lies in a port that is open and not served."""
+        with (
+            workers(tmp_path_factory.mktemp("closed"), SEARXNG_URL="http://127.0.0.1:9") as pair,
+            socket.create_connection(("127.0.0.1", pair.port)) as slow,
+        ):
+            pair.wait_for()
+            # Half of a request keeps its worker for some seconds.
+            slow.sendall(b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+            slow.sendall(b"Content-Length: 100\r\n\r\n{")
+            pair.client.get("/livez")
+            pair.process.send_signal(signal.SIGTERM)
+
+            def is_refused() -> bool:
+                with socket.socket() as probe:
+                    return probe.connect_ex(("127.0.0.1", pair.port)) != 0
+
+            until(is_refused, 5)
+            assert pair.process.poll() is None
+            slow.close()
+            assert pair.process.wait(30) == -signal.SIGTERM
+            assert "Traceback" not in pair.said
+
 
 class TestStart:
     def test_what_no_worker_can_use_is_told_once(self) -> None:
