@@ -43,6 +43,7 @@ STORING: Final = {
 OTHER_VARIABLES: Final[Mapping[str, str]] = {
     "QIUSUO_CONFIG": "The configuration file to use.",
     "QIUSUO_LANG": "Language of the command line: `zh`, `zh-Hant` or `en`. Unset: the terminal's own.",
+    "QIUSUO_COMMAND": "How advice writes `qiusuo` where it is run in another way: `docker compose exec qiusuo qiusuo`.",
     "QIUSUO_CHROME": "The browser's program for `google`, `bing_web` and `baidu`. Unset: one is looked for.",
     "QIUSUO_CHROME_PAGES": "Pages that the browser may have open at once (3); further searches wait for one.",
     "QIUSUO_CHROME_SANDBOX": "`off` starts the browser without its sandbox, for containers that do not allow one.",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 _SYSTEMD: Final = Path("/run/systemd/system")
+_VARIABLE: Final = "QIUSUO_COMMAND"
 
 
 def at_hand(*commands: str) -> tuple[str, ...]:
@@ -49,9 +50,16 @@ def install_program(commands: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def typed(command: str) -> str:
-    """Return a command of ours as it must be typed here: by its path, where ``qiusuo`` is not on the PATH."""
+    """Return a command of ours as it must be typed here: by its path, where ``qiusuo`` is not on the PATH.
+
+    Who runs it in another way (as another user, in a container) says how in ``QIUSUO_COMMAND``.
+    """
     name, blank, rest = command.partition(" ")
-    if name != "qiusuo" or shutil.which(name):
+    if name != "qiusuo":
+        return command
+    if said := os.environ.get(_VARIABLE):
+        return said + blank + rest
+    if shutil.which(name):
         return command
     beside = Path(sys.executable).parent / name
     here = shlex.quote(str(beside)) if beside.is_file() else f"{shlex.quote(sys.executable)} -m {name}"

@@ -78,6 +78,35 @@ async def test_there_is_nothing_to_say_of_a_plain_question(sample_folder: Path) 
     assert "法律索引的说明" not in prompt
 
 
+async def test_with_search_off_it_is_told_that_laws_are_here_and_nothing_is_searched(sample_folder: Path) -> None:
+    off = ChatSettings()
+    heard, prompt = await ask(sample_folder, "茶叶法第二条怎么规定", settings=off)
+    [told] = heard.of(Notice)
+    assert (told.code, told.level, heard.rounds) == ("known_here", "info", [])
+    assert "本地法律库" in told.wording(Language.CHINESE).what
+    assert "茶叶法》" not in prompt
+    # Not of what no plug-in knows, and not where the reader has said where to search.
+    for question, settings in (
+        ("法国首都是哪里", off),
+        ("谢谢", off),
+        ("茶叶法第二条怎么规定", ChatSettings(focus="news")),
+        ("茶叶法第二条怎么规定", ChatSettings(engine="searxng")),
+    ):
+        heard, _ = await ask(sample_folder, question, settings=settings)
+        assert "known_here" not in heard.codes
+    heard, _ = await ask(sample_folder, "茶叶法第二条怎么规定", "", off)
+    assert "known_here" in heard.codes, "whatever the order of the others"
+
+
+async def test_it_is_told_once_in_a_conversation_and_only_where_laws_are(sample_folder: Path) -> None:
+    off, replies = ChatSettings(), (Reply.text("一。"), Reply.text("二。"), Reply.text("三。"))
+    for engines, told in ((("laws", "searxng"), [False, True, False]), (("searxng",), [False, False, False])):
+        async with ChatWorld(*replies, engines=engines, legal_dir=str(sample_folder)) as world:
+            heard = [await world.ask(question, off) for question in ("茶好喝吗", "茶叶法第二条", "茶叶法第三条")]
+            assert ["known_here" in one.codes for one in heard] == told
+            assert world.requests() == 0
+
+
 async def ask_agent(folder: Path, question: str) -> Heard:
     settings = Settings.load(legal_dir=str(folder), provider_priority="laws")
     script = (Reply.tools(Call("regulationSearch", {"query": question})), Reply.text("好。"))

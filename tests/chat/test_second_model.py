@@ -10,6 +10,7 @@ import pytest
 from qiusuo.chat.events.turn import ModelTaken, Notice, TurnState
 from qiusuo.chat.sessions.session import ChatSettings
 from qiusuo.chat.turns.context import Ask
+from qiusuo.words import Language
 from tests.support.chat_world import AGENT, SEARCH, ChatWorld
 from tests.support.scripted_model import Call, Reply, ScriptedModel, Step
 
@@ -95,6 +96,7 @@ class TestChatMode:
             heard = await chat.ask("What is tea?", SEARCH)
         assert heard.done.state is TurnState.DONE
         assert heard.codes[0] == "second_model"
+        assert "摘录（无模型）" in heard.of(Notice)[0].wording(Language.CHINESE).what
         assert "model_not_configured" not in heard.codes
         assert heard.done.cited
 

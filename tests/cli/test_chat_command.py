@@ -277,10 +277,12 @@ class TestTerminal:
         screen.enter("/receipt")
         screen.wait_for("第 1 轮 · SearXNG · “tea”", "搜索回执", "searxng", "成功")
 
+        screen.enter("/search")
+        screen.wait_for("现在：聊天 · 🔍 联网搜索：开", "用法：/search [on|off]")
         screen.enter("/mode agent")
         screen.wait_for("现在：Agent")
         screen.enter("/search off")
-        screen.wait_for(NOTE)
+        screen.wait_for(NOTE, "用法：/mode [chat|agent]")
         screen.enter("green tea please")
         screen.wait_for("“green tea”", "Green tea is hot [1].", "token")
         assert len(chat.searxng.seen) == 2
@@ -357,8 +359,10 @@ class TestTerminal:
         screen.enter("one\x1b\rand more")
         screen.wait_for("First.", "token")
         assert chat.model.requests[0].messages[-1]["content"].startswith("one\nand more\n")
+        screen.enter("/mode agent")
+        screen.wait_for("现在：Agent")
         screen.enter("/new")
-        screen.wait_for("新的会话")
+        screen.wait_for("新的会话", "现在：聊天")  # one conversation of an agent does not make it the usual one
         screen.enter("/search on")
         screen.wait_for("联网搜索：开")
         screen.enter("/engine nowhere")
@@ -371,7 +375,9 @@ class TestTerminal:
         listed = screen.wait_for("*", "two", "one and more")
         first = listed.split("\n")[-1].split()[0]
         screen.enter(f"/open {first[:8]}")
-        screen.wait_for("已打开会话：one and more（1 轮）", "联网搜索：关")
+        screen.wait_for("已打开会话：one and more（1 轮）", "现在：Agent")
+        screen.enter("/mode chat")
+        screen.wait_for("联网搜索：关")
         screen.enter("/history")
         screen.wait_for("› one", "First.")
         screen.enter("go on")

@@ -22,7 +22,9 @@ def test_a_conversation_of_five_turns(said: tuple[tuple[str, str], ...], tmp_pat
         web = stack.enter_context(ProviderServer(SmallWeb()))
         own = {"SEARXNG_URL": web.base_url, "QIUSUO_READ_PRIVATE": place_of(web)}
         screen = ChatTerminal(stack, tmp_path).screen(**own, QIUSUO_MODEL="extractive", QIUSUO_DEPTH=None)
-        screen.wait_for("联网搜索：开", "› ")  # without a model there is nothing else to answer from
+        assert "extractive" not in screen.wait_for(
+            "摘录（无模型）", "联网搜索：开", "› "
+        )  # without a model there is nothing else to answer from
         for question, expected in said:
             screen.enter(question)
             screen.wait_for(expected)
@@ -34,4 +36,7 @@ def test_a_conversation_of_five_turns(said: tuple[tuple[str, str], ...], tmp_pat
         screen.wait_for("需要时读网页")
         screen.enter("/depth snippets")
         screen.wait_for("只用摘要")
+        screen.enter("/model")
+        screen.wait_for("模型：摘录（无模型）")
+        assert "extractive" not in screen.text
         assert "Traceback" not in screen.text

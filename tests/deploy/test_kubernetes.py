@@ -64,7 +64,7 @@ def test_pods_are_confined_as_the_restricted_level_wants(name: str) -> None:
 def test_whether_it_lives_and_whether_it_is_ready_are_two_questions() -> None:
     [container] = PODS["qiusuo"]["spec"]["containers"]
     paths = {name: probe["httpGet"]["path"] for name, probe in container.items() if name.endswith("Probe")}
-    assert paths == {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
+    assert paths == {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz?search=no"}
 
 
 def test_selectors_find_the_pods() -> None:

@@ -14,6 +14,7 @@ from qiusuo.legal.answers.comparing import compare
 from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.routes import DiffAnswer
 from qiusuo.web.schemas import ErrorAnswer
+from qiusuo.words import Fact
 from tests.support.legal_samples import POT_LAW, TEA_LAW_2010, TEA_LAW_2025, Statute, build, opened, write_statutes
 from tests.support.web_server import WebServer
 
@@ -96,6 +97,66 @@ def test_what_cannot_be_compared_is_said(folder: Path, monkeypatch: pytest.Monke
     for reference in ("茶叶法", "茶农的权利", "茶叶法第九十条"):
         code, text = run(folder, monkeypatch, reference)
         assert (code, "没有指明索引中的一条条文" in text) == (2, True)
+
+
+ARTICLE_3 = {
+    "law": "中华人民共和国茶叶法",
+    "first": "第三条",
+    "old_day": "2010-03-01",
+    "last": "第三条",
+    "new_day": "2025-10-01",
+}
+MARKS = {"added": "{+…+}", "removed": "[-…-]"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "茶叶法第三条新旧对比",
+        "新旧茶叶法第三条有什么不同",
+        "旧茶叶法第三条和新茶叶法第三条有什么区别",
+        "茶叶法第三条修改前后",
+        "茶叶法第三条改了什么",
+        "旧茶叶法和新茶叶法关于茶农采摘时间有什么不同",
+        "茶葉法第三條新舊對比",
+    ],
+)
+def test_who_asks_what_changed_is_told(search: RegulationSearch, question: str) -> None:
+    told = [note for note in search.search(question).notes if note.code.startswith("legal_diff.")]
+    rest = "采摘时间由茶农书面告知茶厂：（一）春茶应当提前十日告知；（二）秋茶应当提前五日告知。"
+    text = f"茶农有权自行决定采摘时间{{+和方式+}}。{rest}"
+    assert told[0] == Fact("legal_diff.told", **ARTICLE_3, **MARKS, text=text)
+
+
+def test_what_was_renumbered_is_new_or_is_the_same_is_told_so(search: RegulationSearch) -> None:
+    both = search.search("茶叶法第四条新旧对比").notes
+    assert {note.code for note in both} >= {"legal_diff.told_alone", "legal_diff.told"}
+    moved = next(note for note in both if note.code == "legal_diff.told")
+    assert (moved.values["first"], moved.values["last"]) == ("第四条", "第五条")
+    same = search.search("茶叶法第二条新旧对比").notes
+    assert "legal_diff.told_same" in {note.code for note in same}
+
+
+def test_where_there_is_nothing_to_compare_it_is_said_once(search: RegulationSearch) -> None:
+    codes = [note.code for note in search.search("旧水壶法和新水壶法关于水壶有什么不同").notes]
+    assert codes.count("legal_diff.one_version") == 1
+    codes = [note.code for note in search.search("水壶法第二条新旧对比").notes]
+    assert [code for code in codes if code in {"law.no_edition", "legal_diff.one_version"}] == ["law.no_edition"]
+    assert Fact("legal_diff.which", laws="茶叶法") in search.search("茶叶法新旧对比").notes
+    for question in ("茶叶法第三条", "茶叶法第三条怎么规定", "茶农可以自行决定采摘时间吗"):
+        assert not [note for note in search.search(question).notes if note.code.startswith("legal_diff.")]
+
+
+def test_the_answer_without_a_model_has_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QIUSUO_LEGAL_DIR", str(folder))
+    monkeypatch.setenv("QIUSUO_LANG", "zh")
+    said = RUNNER.invoke(app, ["chat", "--no-save", "--search", "茶叶法第三条新旧对比"])
+    assert said.exit_code == 0, said.output
+    assert "茶农有权自行决定采摘时间{+和方式+}。" in said.output
+    # What is said beside an answer is in the terminal's language, whatever that of the question.
+    monkeypatch.setenv("QIUSUO_LANG", "en")
+    said = RUNNER.invoke(app, ["chat", "--no-save", "--search", "茶叶法第三条"])
+    assert "Round 1 · Local laws ·" in said.output
 
 
 def test_over_http(server: WebServer) -> None:

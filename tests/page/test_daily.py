@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, ViewportSize, expect
 
 from tests.page.test_access import violations, with_axe
 from tests.support.page_world import PageWorld, Screen, screen, titled, with_own_browser
-from tests.support.scripted_model import Reply
+from tests.support.scripted_model import Gate, Reply
 
 pytestmark = with_own_browser(__name__)
 
@@ -111,14 +111,19 @@ SMALL: Sequence[ViewportSize] = ({"width": 320, "height": 640}, {"width": 640, "
 
 @with_axe
 def test_keys_are_told_windows_may_be_small_and_text_may_run_from_the_right(page: Screen) -> None:
-    page.world.model.add(Reply.text(LONG))
+    gate = Gate()
+    page.world.model.add(Reply.text(LONG[:10], gate, LONG[10:]))
     page.page.evaluate("""() => {
       window.heard = [];
       const said = document.getElementById("said");
       const watch = new MutationObserver(() => heard.push(said.textContent));
       watch.observe(said, { childList: true, characterData: true, subtree: true });
     }""")
-    turn = page.ask("שלום, what is tea?")
+    page.send("שלום, what is tea?")
+    expect(page("#said")).not_to_be_empty()  # that it begins, before there is an end to tell
+    gate.open()
+    turn = page.ended()
+    expect(page("#said")).to_have_text("Answer complete")
     heard = page.page.evaluate("heard.filter(Boolean)")
     assert heard[-1] == "Answer complete"
     assert 2 <= len(heard) <= 5

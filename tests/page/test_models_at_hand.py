@@ -75,6 +75,17 @@ def test_a_model_for_the_conversation_for_a_message_and_for_another_go(chromium:
         expect(picker(page)).to_have_value("here cheap")
 
 
+def test_no_name_of_ours_is_shown_for_what_quotes(chromium: Browser) -> None:
+    with PageWorld(models={"quotes": {"model": "extractive"}}) as world, screen(chromium, world) as page:
+        expect(picker(page)).to_contain_text("quotes · 摘录")
+        picker(page).select_option("here quotes")
+        expect(page(".toast")).to_contain_text("quotes · 摘录")
+        expect(page(".facts")).to_contain_text("摘录")
+        enter(page, "/depth read")
+        expect(page(".toast").last).to_have_text("阅读深度：总是读网页")
+        assert "extractive" not in page.page.evaluate("document.body.innerHTML")
+
+
 def test_where_there_is_one_model_nothing_is_loaded_and_nothing_to_choose(chromium: Browser) -> None:
     with PageWorld() as world, screen(chromium, world) as page:
         page.ask("甲")
@@ -87,6 +98,7 @@ def tell_how_things_stand(page: Screen) -> None:
     for command, state in (("/search", "联网搜索：已开启"), ("/mode", "模式：对话"), ("/depth", "阅读深度：默认")):
         enter(page, command)
         expect(page(".toast").last).to_contain_text(state)
+        expect(page(".toast").last).to_contain_text(f"用法：{command} [")
         expect(page("#question")).to_have_value("")
 
 

@@ -121,6 +121,17 @@ def test_the_key_of_an_engine_is_used_at_once(chromium: Browser) -> None:
             assert "tvly-0123456789" not in kept_by(page)
 
 
+def test_an_engine_that_has_failed_is_not_said_to_be_untried(chromium: Browser) -> None:
+    with SetupWorld() as world, screen(chromium, world) as page:
+        there = page(".setup .there")
+        expect(there).to_contain_text("（尚未试过）")
+        page.ask("茶")
+        page.page.get_by_role("button", name="新对话").click()
+        expect(there).to_contain_text("（上次搜索失败：")
+        expect(there).not_to_contain_text("尚未试过")
+        expect(there.locator(".tick")).to_have_count(0)
+
+
 @with_axe
 @pytest.mark.parametrize("phone", [False, True], ids=["desktop", "phone"])
 def test_it_is_put_away_and_comes_back_and_axe_finds_nothing(

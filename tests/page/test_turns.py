@@ -217,6 +217,50 @@ def test_stop_keeps_what_came(chromium: Browser) -> None:
         expect(page("article.turn")).to_have_count(2)
 
 
+def test_escape_stops_where_nothing_else_wants_it(chromium: Browser) -> None:
+    gate = Gate()
+    script = (Reply.text(CITED), Reply.text("到这里为止。", gate, "不再出现"))
+    with PageWorld(*script) as world, screen(chromium, world) as page:
+        page.turn_search_on()
+        keys = page.page.keyboard
+        page.ask("新变化？")
+        page.switch.click()
+        expect(page.switch).to_have_attribute("aria-checked", "false")
+        page.send("停")
+        stop = page.page.get_by_role("button", name="停止")
+        expect(page.turn.locator(".answer")).to_have_text("到这里为止。")
+        # An open source, a card beside a citation, the list of commands, a window, a search for a conversation.
+        page.open_source(turn=page("article.turn").first)
+        page.close_source()
+        page("a.cite").first.focus()
+        expect(page("#cite-card")).to_be_visible()
+        keys.press("Escape")
+        expect(page("#cite-card")).to_have_count(0)
+        page("#question").fill("/")
+        expect(page("#slash-list")).to_be_visible()
+        page("#question").press("Escape")
+        expect(page("#slash-list")).to_have_count(0)
+        page("#question").fill("")
+        page(".sidebar .brand button").click()
+        expect(page("dialog.menu")).to_be_visible()
+        expect(page("dialog.menu")).to_contain_text("停止正在生成的回答")
+        keys.press("Escape")
+        expect(page("dialog.menu")).to_have_count(0)
+        page("input[type=search]").fill("新")
+        page("input[type=search]").press("Escape")
+        expect(page("input[type=search]")).to_have_value("")
+        page("#question").evaluate(
+            "e => e.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true, isComposing: true}))"
+        )
+        expect(stop).to_be_visible()
+        assert not [one for one in page.requests if one.endswith("/stop")]
+        page("#question").press("Escape")
+        turn = page.ended()
+        expect(turn).to_contain_text("已停止")
+        expect(turn.locator(".answer")).to_have_text("到这里为止。")
+        gate.open()
+
+
 def test_retry_replaces_the_last_turn(chromium: Browser) -> None:
     with PageWorld(Reply.text("第一次"), Reply.text("第二次")) as world, screen(chromium, world) as page:
         page.ask("再试")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -182,6 +183,20 @@ class TestLayers:
         counts = Counter(path.parent.relative_to(ROOT).as_posix() for path in MODULES if path.name != "__init__.py")
         full = {folder: count for folder, count in counts.items() if count > MOST_MODULES}
         assert set(full) == set(LARGER), f"make rooms, or say in this test why not: {full}"
+
+    def test_no_pattern_repeats_a_group_possessively(self) -> None:
+        """Python before 3.11.5, which Debian 12 still has, gets ``(…)*+`` and ``(?>…)`` wrong: spans that go backwards.
+
+        Of single characters (``[a-z]++``) it is right; elsewhere a look-ahead says what may not follow.
+        """
+        wrong = re.compile(r"(?<!\()\)(?:[*+?]|\{[\d,]*\})\+|\(\?>")
+        found = [
+            f"{path.relative_to(ROOT)}:{node.lineno}"
+            for path in MODULES
+            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and wrong.search(node.value)
+        ]
+        assert found == []
 
     def test_no_file_is_longer_than_400_lines(self) -> None:
         lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in MODULES}

@@ -347,6 +347,13 @@ def test_our_own_command_is_told_by_its_path_where_it_must_be(machine: Machine) 
     assert shlex.split(typed("qiusuo token"))[-1] == "token"
 
 
+def test_who_runs_it_in_another_way_says_how(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.program("as-server", f'exec {sys.executable} -m qiusuo "$@"')
+    monkeypatch.setenv("QIUSUO_COMMAND", "env as-server")
+    assert typed("qiusuo token") == "env as-server token"
+    machine.run(typed("qiusuo token"))
+
+
 def test_sentences_name_only_commands_that_there_are() -> None:
     texts = [*(ROOT / "src/qiusuo/words/texts").glob("*.toml"), *(ROOT / "src/qiusuo/legal/words").glob("*.toml")]
     named = set(re.findall(r"qiusuo((?: [a-z][a-z-]*)+)", "\n".join(path.read_text("utf-8") for path in texts)))

@@ -104,4 +104,7 @@ def test_conversations_of_a_terminal_count(file: Path, tmp_path: Path) -> None:
         qiusuo("chat", "--search", "--no-save", "What is coffee?")
         total = json.loads(qiusuo("usage", "--json", "--user", "local"))["total"]
         assert (total["searches"], total["answers"]) == (1, 1)
+        told = qiusuo("usage")
+        assert "Excerpts (no model)" in told
+        assert "extractive" not in told
     assert file.exists()

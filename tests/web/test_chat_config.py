@@ -11,8 +11,10 @@ from qiusuo.chat.stores.opening import open_store
 from qiusuo.config import Settings
 from qiusuo.engines.base import Joins, SearchEngine
 from qiusuo.engines.searxng import SearxngEngine
+from qiusuo.errors import Unavailable
 from qiusuo.models import Query, SearchResultItem
 from qiusuo.web.chat.routes import chat_extension
+from qiusuo.words import Fact
 from tests.support.chat_page import page, text_of
 from tests.support.chat_world import scripted
 from tests.support.scripted_model import Reply, ScriptedModel
@@ -60,7 +62,7 @@ class TestConfig:
             assert config["model"]["label"] == "Scripted"
             assert config["search"] == {
                 "available": True,
-                "engine": {"name": "searxng", "label": "SearXNG", "web": True, "untried": False},
+                "engine": {"name": "searxng", "label": "SearXNG", "web": True, "untried": False, "failed": None},
                 "problem": None,
             }
             assert config["examples"]["zh"]
@@ -164,4 +166,30 @@ def test_an_engine_that_nobody_set_up_is_not_said_to_work(engine: type[SearchEng
         extension = chat_extension(scripted(model), open_store("sqlite://"))
         with WebServer(SearchService([engine()], Settings.load(rate_limit=0)), extensions=[extension]) as server:
             told = server.client.get("/api/chat/config").json()["search"]["engine"]
-    assert (told["name"], told["untried"]) == (engine.name, untried)
+    assert (told["name"], told["untried"], told["failed"]) == (engine.name, untried, None)
+
+
+class Moody(Spare):
+    """One that nobody has set up, and that fails the first time."""
+
+    asked = 0
+
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:  # noqa: ARG002 - nothing to find
+        self.asked += 1
+        if self.asked == 1:
+            raise Unavailable(Fact("http.refused", host="moody.example"), engine=self.name)
+        return []
+
+
+def test_of_an_engine_that_was_asked_it_is_told_how_that_ended() -> None:
+    service = SearchService([Moody()], Settings.load(rate_limit=0, cache_ttl=0))
+    with ScriptedModel() as model:
+        extension = chat_extension(scripted(model), open_store("sqlite://"))
+        with WebServer(service, extensions=[extension]) as server:
+            found = []
+            for query in ("tea", "coffee"):
+                server.client.post("/api/search", json={"query": query})
+                found.append(server.client.get("/api/chat/config").json()["search"]["engine"])
+    assert [one["untried"] for one in found] == [False, False]
+    assert found[0]["failed"]["code"] == "http.refused"
+    assert found[1]["failed"] is None

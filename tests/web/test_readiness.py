@@ -278,6 +278,7 @@ def test_no_engine_worked_and_then_it_is_back(monkeypatch: pytest.MonkeyPatch) -
             assert server.client.get("/api/health").json()["attempts"] == {}
             assert server.search("tea").status_code == 502
             assert reason(server.client) == "search"
+            assert server.client.get("/readyz?search=no").json() == {"status": "ready", "reason": ""}
             health = server.client.get("/api/health")
             told = HealthAnswer.model_validate_json(health.content, extra="forbid", strict=True)
             assert (health.status_code, told.status) == (503, "down")

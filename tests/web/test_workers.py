@@ -134,6 +134,7 @@ class TestLife:
             next(event for event in events if event["type"] == "delta")
             pair.process.send_signal(signal.SIGHUP)
             until(lambda: len(pair.pids - old) == 2 and len(pair.pids & old) == 1)
+            until(lambda: "The settings were read anew and are in use." in pair.said)
             # Longer than a server that stops would wait.
             time.sleep(3.5)
             assert len(pair.pids & old) == 1
@@ -295,6 +296,10 @@ def test_a_single_process_reads_its_settings_on_sighup(tmp_path: Path) -> None:
         until(lambda: "the changed configuration is not used" in server.said)  # it looks by itself, and tells it once
         server.process.send_signal(signal.SIGHUP)
         until(lambda: server.said.count("the changed configuration is not used") == 2)
+        assert "read anew" not in server.said
+        file.write_text('log = "text"\n')
+        server.process.send_signal(signal.SIGHUP)
+        until(lambda: "The settings were read anew and are in use." in server.said)
         assert server.process.poll() is None
 
 
@@ -315,6 +320,17 @@ def test_every_line_is_json_where_the_log_is(options: tuple[str, ...], tmp_path:
     told = [json.loads(line) for line in lines]
     assert "listens on http://127.0.0.1:" in told[0]["message"]
     assert (told[-1]["level"], told[-1]["message"]) == ("info", "Qiusuo has stopped.")
+
+
+def test_what_keeps_a_server_from_starting_is_an_error_in_the_log(tmp_path: Path) -> None:
+    own = {"QIUSUO_LANG": "en", "XDG_DATA_HOME": str(tmp_path), "QIUSUO_LOG": "json"}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = [sys.executable, "-m", "qiusuo", "serve", "--port", str(taken.getsockname()[1])]
+        done = subprocess.run(command, env={**os.environ, **own}, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    assert done.returncode == 3
+    (told,) = map(json.loads, done.stderr.splitlines())
+    assert told["level"] == "error"
+    assert "is in use" in told["message"]
 
 
 def test_a_terminal_that_is_closed_ends_the_server(tmp_path: Path) -> None:

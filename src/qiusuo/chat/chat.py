@@ -33,6 +33,7 @@ from qiusuo.chat.turns.native_turn import native_turn
 from qiusuo.chat.turns.notices import model_notice, notice
 from qiusuo.chat.turns.sources.files import ENGINE as FILES
 from qiusuo.chat.turns.sources.private import without_file_words
+from qiusuo.chat.turns.unsearched import tell_what_is_here
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery, ModelError, NotAllowed, SearchError
 from qiusuo.models import SearchType
@@ -303,6 +304,7 @@ class Chat:
                 journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
             if ask.client.tools:
                 context.leave_out_client_tools()
+        await tell_what_is_here(context)
         if ask.files:
             context.query = await without_file_words(context, context.query)
         try:
@@ -329,7 +331,7 @@ class Chat:
         journal, ask = context.journal, context.ask
         wanted = ask.settings.model if ask.model is None else ask.model
         if wanted and wanted != context.hand.name:
-            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.label)
+            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.title)
             journal.notice(notice(gone, "warning"))
         for fact in self.service.rules.warnings(ask.user):
             journal.notice(notice(fact))

@@ -28,8 +28,8 @@ class Command:
 COMMANDS: Final[Mapping[str, Command]] = {
     command.name: command
     for command in (
-        Command("search", "on|off", ("on", "off"), page=True),
-        Command("mode", "chat|agent", ("chat", "agent"), page=True),
+        Command("search", "[on|off]", ("on", "off"), page=True),
+        Command("mode", "[chat|agent]", ("chat", "agent"), page=True),
         Command("research", "QUESTION", page=True),
         Command("continue"),
         Command("sources"),

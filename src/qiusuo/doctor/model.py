@@ -56,8 +56,10 @@ async def _check_first(context: Examination) -> list[Finding]:
         choice = ready(choose(settings))
     except ModelNotConfigured as error:
         return [_not_set_up(settings.model, error)]
-    if choice.kind in {EXTRACTIVE, LOCAL}:
-        return [Finding("model.ok", Level.OK, {"label": choice.label, "address": choice.path or EXTRACTIVE})]
+    if choice.kind == EXTRACTIVE:
+        return [Finding("model.none", Level.NOTE)]
+    if choice.kind == LOCAL:
+        return [Finding("model.ok", Level.OK, {"label": choice.label, "address": choice.path})]
     if choice.vendor is None or (
         context.quick and not _is_near(choice)
     ):  # only LangChain knows the address, or it is outside

@@ -17,7 +17,8 @@ from starlette.responses import Response
 
 from qiusuo.errors import ConfigurationError, InvalidQuery
 from qiusuo.legal.answers.cards import law_card
-from qiusuo.legal.answers.comparing import Comparison, compare
+from qiusuo.legal.answers.compared import Comparison
+from qiusuo.legal.answers.comparing import compare
 from qiusuo.legal.answers.finding.regulations import MAX_QUERY_CHARS, RegulationSearch
 from qiusuo.legal.answers.results import LegalAnswer
 from qiusuo.legal.index.handle import IndexHandle

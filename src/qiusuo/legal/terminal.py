@@ -15,7 +15,8 @@ from rich.markup import escape
 from qiusuo.cli.exits import Exit
 from qiusuo.commands import typed
 from qiusuo.errors import ConfigurationError
-from qiusuo.legal.answers.comparing import Change, Comparison, Part, compare
+from qiusuo.legal.answers.compared import Change, Comparison, Part
+from qiusuo.legal.answers.comparing import compare
 from qiusuo.legal.answers.finding.regulations import MAX_LIMIT, RegulationSearch, check_day
 from qiusuo.legal.answers.results import JudgmentDetails, LawDetails, LegalAnswer
 from qiusuo.legal.answers.sources import by_folder

@@ -28,6 +28,12 @@ from qiusuo.words import Language, said
 
 SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)
 _WORDED: Final = frozenset({"fact", "remedy", "title"})
+_WITH_SEARCH: Final = {
+    "name": "search",
+    "in": "query",
+    "description": "With `no`, engines that fail are no reason to be unready.",
+    "schema": {"type": "string", "enum": ["yes", "no"], "default": "yes"},
+}
 _ENGINE_KEYS: Final = {name: to_camel(name) for name in EngineStatus.__dataclass_fields__ if name not in _WORDED}
 _NO_FACT: Final[Mapping[str, Any]] = {"code": "", "values": {}}
 LANGUAGE: Final[dict[str, Any]] = {
@@ -153,11 +159,11 @@ def api_router(backend: Backend) -> APIRouter:
         tags=["operation"],
         response_model=ReadyAnswer,
         responses={503: {"model": ReadyAnswer}},
-        openapi_extra={"security": []},
+        openapi_extra={"security": [], "parameters": [_WITH_SEARCH]},
     )
-    async def ready(request: Request) -> Response:  # noqa: ARG001 - every endpoint takes it
+    async def ready(request: Request) -> Response:
         """Tell whether requests may be sent here; needs no token. 就绪检查。"""
-        reason = await state.unready()
+        reason = await state.unready(search=request.query_params.get("search") != "no")
         status = HTTPStatus.SERVICE_UNAVAILABLE if reason else HTTPStatus.OK
         return json_answer({"status": "unready" if reason else "ready", "reason": reason}, status)
 

@@ -19,11 +19,19 @@ _BEFORE_VERB: Final = tuple(LEXICON["before_verb"])
 _AFTER_VERB: Final = tuple(LEXICON["after_verb"])
 _DESCRIBES: Final = LEXICON["describing"] | {"的", "其他", "其它"}
 _SHORTEST_HEAD: Final = 2
+# What befalls somebody, by what it is told of: it says under which circumstance is asked, and is no thing by itself.
+_HAPPENINGS: Final = tuple(
+    words for kind, words in LEXICON.items() if kind.startswith("happening_") and kind != "happening_if"
+)
+_MEANING: Final = re.compile(r"^(?:什么是|何为|什么叫)|是(?:什么|啥)(?:意思)?$")
+_IF: Final = re.compile(rf"^(?:{'|'.join(LEXICON['happening_if'])})+|的$|的话$")
 
 
 def beside(last: Question, fresh: Question) -> str:
     """Return the last question with a circumstance; nothing where something else is asked about."""
     new = fresh.text
+    if query := _happening(last.text, new):
+        return query
     if len(fresh.words) == 1 and fresh.has("name", "title", "latin", "time", "article"):
         return ""
     if _is_condition(new):
@@ -31,6 +39,18 @@ def beside(last: Question, fresh: Question) -> str:
     if place := _place_of_head(last, fresh):
         return f"{last.text[: place[0]]}{new}{last.text[place[1] :]}"
     return with_circumstance(last.text, new) if _is_circumstance(new, last) else ""
+
+
+def _happening(asked: str, new: str) -> str:
+    """Return the last question where something happens, in the place of what is like it: 那难产呢, then 双胞胎呢."""
+    named = _IF.sub("", new)
+    family = next((words for words in _HAPPENINGS if named in words), None)
+    if family is None:
+        return ""
+    there = max((one for one in family if one in asked), key=len, default="")
+    if there:
+        return asked.replace(there, named, 1)
+    return "" if _MEANING.search(asked) else f"{asked} {named}"  # who asks what a word means asks for the next one
 
 
 def _is_condition(new: str) -> bool:

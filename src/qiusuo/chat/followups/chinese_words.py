@@ -43,12 +43,13 @@ PARTS_OF_ARTICLE: Final = rf"(?:第[{NUMBER}]+款)?(?:第[{NUMBER}]+项)?"
 _MEASURES: Final = "".join(LEXICON["measure"])
 _CLASSES: Final = "|".join(sorted(LEXICON["class_noun"], key=len, reverse=True))
 _LONGER: Final = "|".join(LEXICON["begins_like_class"])  # 那法 is no word of 那法定节假日
+_NO_MEASURE: Final = "|".join(LEXICON["begins_like_measure"])  # nor 那家 one of 那家暴呢
 _FIXED: Final = re.compile(
     rf"(?P<title>《[^》]+》|“[^”]+”|\"[^\"]+\")"
     rf"|(?P<article>(?:第[{NUMBER}]+|(?<=[法典例定则释》])\d{{1,4}})[条條](?:之[一二三四五六七八九十])?{PARTS_OF_ARTICLE})"
     r"|(?P<time>(?:19|20)\d\d年?(?:\d{1,2}月份?)?(?:\d{1,2}[日号])?|\d{1,2}月份?(?:\d{1,2}[日号])?)"
     r"|(?P<latin>[A-Za-z0-9][A-Za-z0-9.+#&'/-]*(?: +[A-Za-z0-9][A-Za-z0-9.+#&'/-]*)*)"
-    rf"|(?P<thing>[这那這该此](?:一?[{_MEASURES}])?(?!{_LONGER})(?:{_CLASSES})|[这那這]一?[{_MEASURES}])"
+    rf"|(?P<thing>[这那這该此](?:一?[{_MEASURES}])?(?!{_LONGER})(?:{_CLASSES})|[这那這]一?(?!{_NO_MEASURE})[{_MEASURES}])"
     r"|(?P<mark>[\s,，。!！?？;；:：、~…—()（）]+)"
 )
 _PARTICLES: Final = "吗呢吧啊呀么嘛啦哦噢哈哟的了"

@@ -10,7 +10,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import AIMessageChunk
 
+from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.errors import ModelError
+from qiusuo.words import Fact, Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +26,25 @@ class ModelInfo:
     context_tokens: int = 8192
     native_search: bool = False
 
+    @property
+    def title(self) -> Fact | str:
+        """What readers are shown of it, as a value of a sentence."""
+        return called(self.name) if self.kind == EXTRACTIVE else self.label
+
     def to_dict(self) -> dict[str, Any]:
         """Return the facts in their JSON shape."""
         return {"name": self.name, "label": self.label, "kind": self.kind, "nativeSearch": self.native_search}
+
+
+def called(name: str) -> Fact | str:
+    """Return how a model that goes by its full name is shown: what answers without a model has a name of ours alone."""
+    return Fact("llm.excerpts") if name == EXTRACTIVE else name
+
+
+def called_in(language: Language, name: str) -> str:
+    """Return the same in words."""
+    shown = called(name)
+    return shown.text(language) if isinstance(shown, Fact) else shown
 
 
 class Model(Protocol):

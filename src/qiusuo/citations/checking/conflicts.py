@@ -32,7 +32,7 @@ _CONTEXT_CHARS = 14
 _WORD_BEFORE = re.compile(r"([\u3400-\u9fff]{2}|\b[a-z]{3,})\W?\Z")
 _WORD_AFTER = re.compile(r"\W?([\u3400-\u9fff]{2}|[a-z]{3,})")
 _BY = re.compile(r"\bby\b")
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*+")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*")
 
 
 class Comparison(NamedTuple):

@@ -9,9 +9,9 @@ from functools import cached_property
 from qiusuo.citations.meaning.gazetteer import chinese_names, is_demonym, is_english_name
 from qiusuo.citations.meaning.wording import STOP_WORDS
 
-_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*+")
+_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*")
 # The same without plain words in small letters, which are no names; the last match has none.
-_UNUSUAL_LATIN = re.compile(rf"[^A-Za-z]*+(?:[a-z]++(?![A-Z0-9]|[-'.&][A-Za-z0-9])[^A-Za-z]*+)*+({_LATIN.pattern})?")
+_UNUSUAL_LATIN = re.compile(rf"[^A-Za-z]*+(?:[a-z]++(?![A-Z0-9]|[-'.&][A-Za-z0-9])[^A-Za-z]*+)*({_LATIN.pattern})?")
 _CAPITAL_FOLLOWS = re.compile(" [A-Z]")
 _JOINTS = re.compile("[-'.&]")
 _SENTENCE_ENDS = (".", "!", "?", ":", "。", "！", "？", "：", "\n")

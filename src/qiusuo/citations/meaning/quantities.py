@@ -255,7 +255,7 @@ _WORD_BEGINNINGS = _any_beginning(
     [*(word[:4] for word in _ENGLISH_WORDS if word.isascii()), r"an?\s[dwmyhtqf]", r"per\s[dwmyh]", r"us\$", r"hk\$"]
 )
 _SKIPPED = re.compile(
-    rf"(?:(?<={_LETTER}){_LETTER}++)?+(?:{_NO_BEGINNING}(?!{_WORD_BEGINNINGS}){_LETTER}++)*+{_NO_BEGINNING}"
+    rf"(?:(?<={_LETTER}){_LETTER}++)?(?:{_NO_BEGINNING}(?!{_WORD_BEGINNINGS}){_LETTER}++)*{_NO_BEGINNING}"
 )
 
 _BEFORE = {

@@ -14,7 +14,7 @@ from operator import add
 from qiusuo.citations.meaning.units import UNITS
 from qiusuo.words.script import is_traditional, simplified
 
-_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*+|\d[\d,]*(?:\.\d+)?|[\u3400-\u9fff]+")
+_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[-'.&][A-Za-z0-9]++)*|\d[\d,]*(?:\.\d+)?|[\u3400-\u9fff]+")
 _HANS = re.compile(r"[\u3400-\u9fff]+")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _EMPHASIS = re.compile(r"[*`~]+|(?<![A-Za-z0-9])_+|_+(?![A-Za-z0-9])")

@@ -136,6 +136,7 @@ async def _talk(options: ChatOptions, err: Console) -> int:
         settings = with_model(settings, options.model)
         options = replace(options, model="")  # it is the first now, also in a conversation that has chosen another
     async with open_talk(settings, options.wish(), lenient=interactive) as talk:
+        words.engines = talk.engines_called(words.language)
         for path in options.files:
             with err.status(words("reading_file", name=visible(path))):
                 file = await talk.add_file(path)
@@ -244,12 +245,13 @@ class Conversation:
 
     def _state(self) -> str:
         told = [fact.text(self._words.language) for work in self._work if (fact := work.status())]
-        return " · ".join((self._settings(), self._talk.model_shown, *told))
+        return " · ".join((self._settings(), self._talk.model_shown(self._words.language), *told))
 
     async def _greet(self) -> None:
         await self._talk.look_up_engine()
         model = self._talk.model
-        line = self._words("header", version=__version__, model=self._talk.model_shown, settings=self._settings())
+        shown = self._talk.model_shown(self._words.language)
+        line = self._words("header", version=__version__, model=shown, settings=self._settings())
         self._console.print(Text(line, style="bold"))
         self._console.print(Text(self._words("hint"), style="dim"))
         self._tell_unfinished()

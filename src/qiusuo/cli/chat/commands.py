@@ -123,18 +123,25 @@ class Commands:
         line = settings_line(self._talk.settings, self._talk.engine_called(self._words.language), self._words)
         self._say(self._words("set_to", settings=line), "green")
 
+    def _stands(self, name: str) -> None:
+        """Say how things stand, and how they are changed: a command alone asks for that."""
+        self._now()
+        self._say(self._words("usage_of", usage=COMMANDS[name].usage), "dim")
+
     async def _search(self, argument: str) -> None:
         if self._talk.settings.mode is Mode.AGENT:
-            self._say(self._words("agent_note"), "yellow")
+            if argument:
+                self._say(self._words("agent_note"), "yellow")
+            self._stands("mode")  # it has to be changed first
         elif argument not in {"on", "off"}:
-            self._now() if not argument else self._usage("search")
+            self._stands("search") if not argument else self._usage("search")
         else:
             await self._talk.change({"search": argument == "on"})
             self._now()
 
     async def _mode(self, argument: str) -> None:
         if argument not in list(Mode):
-            self._now() if not argument else self._usage("mode")
+            self._stands("mode") if not argument else self._usage("mode")
             return
         await self._talk.change({"mode": argument})
         self._now()
@@ -198,7 +205,7 @@ class Commands:
     async def _model(self, argument: str) -> None:
         if argument:
             await self._talk.use_model(argument)
-        self._say(self._words("model_is", name=visible(self._talk.model_shown)), "green")
+        self._say(self._words("model_is", name=visible(self._talk.model_shown(self._words.language))), "green")
         if argument:
             return
         models = self._talk.models()
@@ -270,7 +277,7 @@ class Commands:
             self._say(self._words("no_receipt" if record else "no_answer_yet"), "yellow")
             return
         for round_ in record.rounds:
-            engine = round_.get("engineLabel") or round_.get("engine") or "—"
+            engine = self._words.engine(round_.get("engine") or "", round_.get("engineLabel") or "") or "—"
             title = self._words("round", number=round_["number"])
             self._say(f"{title} · {visible(engine)} · “{visible(round_['query'])}”", "bold")
             attempts = [Attempt.from_dict(attempt) for attempt in round_.get("attempts", ())]
@@ -281,7 +288,9 @@ class Commands:
 
     async def _new(self, _argument: str) -> None:
         self._talk.begin_anew()
+        await self._talk.look_up_engine()
         self._say(self._words("new_session"), "green")
+        self._now()
 
     async def _sessions(self, _argument: str) -> None:
         mine = self._talk.info.id if self._talk.info else ""

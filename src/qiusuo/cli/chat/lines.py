@@ -80,7 +80,7 @@ def round_line(event: Round, words: ChatWords) -> str:
     if event.kind == "native":
         parts.append(words("round_native"))
     elif event.engine_label:
-        parts.append(visible(event.engine_label))
+        parts.append(visible(words.engine(event.engine, event.engine_label)))
     page = event.kind == "fetch_page"
     match event.state:
         case RoundState.DONE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from qiusuo.chat.chat import Chat
@@ -15,7 +15,7 @@ from qiusuo.chat.live.conversations import Conversations, LiveTurn
 from qiusuo.chat.live.places import NO_USER
 from qiusuo.chat.models.book import usable_model
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.models.port import Model
+from qiusuo.chat.models.port import Model, called_in
 from qiusuo.chat.research.state import limits_of
 from qiusuo.chat.sessions.files import FileInfo
 from qiusuo.chat.sessions.filing import Underway
@@ -80,6 +80,7 @@ class Talk:
         self._model_settings = settings
         self._language = wish.language
         self._draft = conversations.chat.usual_settings
+        self._first_mode = wish.mode or self._draft.mode
         self.saved = wish.save
         self.info: SessionInfo | None = None
         self.last: TurnRecord | None = None
@@ -103,11 +104,10 @@ class Talk:
         name = self._conversations.chat.book.chosen(self.settings.model).name
         return name or next(iter(self.models()))
 
-    @property
-    def model_shown(self) -> str:
-        """What is shown of it: the name of a further model with that of the provider's."""
+    def model_shown(self, language: Language) -> str:
+        """Return what is shown of it: the name of a further model with that of the provider's."""
         chosen = self._conversations.chat.book.chosen(self.settings.model)
-        return " · ".join(filter(None, (chosen.name, chosen.model.info.name)))
+        return " · ".join(filter(None, (chosen.name, called_in(language, chosen.model.info.name))))
 
     def models(self) -> dict[str, str]:
         """Return the models by the names by which they are chosen here, the first one's first."""
@@ -162,6 +162,10 @@ class Talk:
         """Return the name of the engine that was looked up, for readers of a language."""
         place = self.service.roster.places.get(self._first_engine)
         return place.kind.called(language) if place else self._first_engine
+
+    def engines_called(self, language: Language) -> dict[str, str]:
+        """Return the names of all engines for readers of a language; a turn names them in that of its question."""
+        return {name: place.kind.called(language) for name, place in self.service.roster.places.items()}
 
     @property
     def research_limits(self) -> dict[str, int]:
@@ -252,8 +256,13 @@ class Talk:
         return page.total
 
     def begin_anew(self) -> None:
-        """Leave the conversation; the next question begins another with the same settings."""
-        self._draft, self.info, self.last = self.settings, None, None
+        """Leave the conversation; the next question begins another with the same settings.
+
+        Not with its mode: an agent costs many calls, so each conversation is given one on purpose, as on the page. Who
+        has started with ``--mode agent`` has said so for all of them.
+        """
+        self._draft = replace(self.settings, mode=Mode(self._first_mode))
+        self.info, self.last = None, None
 
     async def use_model(self, name: str) -> None:
         """Answer with another model from now on: one of those that are set up, by its name, or any other as the first.

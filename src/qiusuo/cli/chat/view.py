@@ -33,6 +33,7 @@ from qiusuo.chat.events.turn import (
     TurnState,
     Usage,
 )
+from qiusuo.chat.models.port import called_in
 from qiusuo.citations.linking.references import without_file_links
 from qiusuo.cli.chat.lines import (
     check_lines,
@@ -47,6 +48,7 @@ from qiusuo.cli.chat.lines import (
     without_citation_links,
 )
 from qiusuo.cli.chat.words import ChatWords
+from qiusuo.words import Language
 
 REFRESHES: Final = 8
 _ROUND_STYLES: Final = {RoundState.DONE: "green", RoundState.EMPTY: "yellow", RoundState.FAILED: "red"}
@@ -124,11 +126,11 @@ class ChatView:
         match event:
             case TurnStarted():
                 self._may_recall = event.mode == "agent"
-                self._model = _named(event)
+                self._model = _named(event, self._words.language)
                 if event.scope:
                     self._line(scope_line(event, self._words), "dim")
             case ModelTaken():
-                self._model = _named(event)
+                self._model = _named(event, self._words.language)
             case Status():
                 self._status, self._since = event, time.monotonic()
             case Delta():
@@ -140,7 +142,7 @@ class ChatView:
             case Round() if self._research and event.state is not RoundState.FAILED:
                 pass  # the list of sub-questions tells
             case Round() if event.state is RoundState.RUNNING:
-                self._asked = event.engine_label
+                self._asked = self._words.engine(event.engine, event.engine_label) if event.engine_label else ""
             case Round():
                 self._line(round_line(event, self._words), _ROUND_STYLES.get(event.state, ""))
             case Reading() if not event.done:
@@ -239,6 +241,6 @@ class ChatView:
             self._line(usage_line(self._usage, self._model, self._words))
 
 
-def _named(event: TurnStarted | ModelTaken) -> str:
+def _named(event: TurnStarted | ModelTaken, language: Language) -> str:
     """Return the model as it is shown: with the name by which it was chosen."""
-    return " · ".join(filter(None, (event.called, event.model)))
+    return " · ".join(filter(None, (event.called, called_in(language, event.model))))

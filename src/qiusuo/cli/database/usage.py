@@ -28,6 +28,7 @@ LONGEST: Final = 36
 NARROW: Final = 110
 """In fewer columns the words of a heading stand below each other: broken anywhere they cannot be read."""
 _OTHERS: Final = {":others": "others", "local": "thisMachine"}
+_NO_MODEL: Final = {"extractive": "excerpts"}
 Column = tuple[str, Callable[[Mapping[str, Any]], str]]
 
 
@@ -39,6 +40,10 @@ class BoardWords(Words):
     def named(self, name: str) -> str:
         """Return the name of an engine, a model or a person."""
         return self(_OTHERS[name]) if name in _OTHERS else visible(name)
+
+    def model(self, name: str) -> str:
+        """Return the name of a model, or of what answers without one."""
+        return self(_NO_MODEL[name]) if name in _NO_MODEL else self.named(name)
 
 
 def run_usage(*, days: int, user: str | None, as_json: bool) -> Exit:
@@ -110,7 +115,7 @@ def shown(report: Mapping[str, Any], words: BoardWords, *, narrow: bool = False)
     engines = [*_ENGINES, *(_REQUESTS if "people" in report else ()), *_TIMES, *(_COSTS if costs else ())]
     found: list[tuple[Sequence[Mapping[str, Any]], list[Column]]] = [
         (report["engines"], [("engine", lambda row: words.named(row["label"])), *engines]),
-        (report["models"], [("model", lambda row: words.named(row["name"])), *_MODELS]),
+        (report["models"], [("model", lambda row: words.model(row["name"])), *_MODELS]),
         (report.get("people", ()), [("person", lambda row: words.named(row["name"])), *_PEOPLE]),
     ]
     drawn = [_table(rows, words, columns, narrow=narrow) for rows, columns in found if rows]

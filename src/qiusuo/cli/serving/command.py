@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import signal
 import socket
@@ -104,6 +105,8 @@ def _obey_hang_up(loop: asyncio.AbstractEventLoop, app: QiusuoApp, tls: ssl.SSLC
 
     async def read_again() -> None:
         await app.backend.live.read_again()
+        if app.backend.live.problem is None:
+            say(err, words_for_terminal()("reloaded"))
         if tls is None:
             return
         try:
@@ -141,6 +144,7 @@ def _supervise(
         access_log,
         read_again,
         tell_serving=lambda count: say(err, words("serving_workers", url=url, count=count)),
+        tell_reloaded=lambda: say(err, words("reloaded")),
         complain=lambda problem: _complain(err, problem),
         refuse=lambda problem: _complain(err, problem, words("reload_refused")),
     )
@@ -164,7 +168,7 @@ async def _run(plan: Plan, listener: socket.socket) -> int:
 
 def _complain(err: Console, problem: ConfigurationError | Iterable[str], *more: str) -> None:
     lines = error_lines(problem, words_for_terminal()) if isinstance(problem, ConfigurationError) else problem
-    say(err, *lines, *more)
+    say(err, *lines, *more, level=logging.ERROR)
 
 
 def listen(settings: Settings, given: socket.socket | None = None) -> socket.socket:

@@ -43,6 +43,8 @@ class Plan:
     """Reads the settings anew; raises ConfigurationError where they cannot be used."""
     tell_serving: Callable[[int], None]
     """Is told how many workers there are, as soon as one of them serves."""
+    tell_reloaded: Callable[[], None]
+    """Is told when all workers serve with new settings."""
     complain: Callable[[ConfigurationError | Iterable[str]], None]
     """Says what is wrong with the settings, in the supervisor's words or in those of a worker."""
     refuse: Callable[[ConfigurationError | Iterable[str]], None]
@@ -225,7 +227,7 @@ class Supervisor:
         for worker in self._workers[count:]:
             worker.retire()
         del self._workers[count:]
-        logger.info("%d workers have taken over the settings as they are now", count)
+        self._plan.tell_reloaded()
 
     def _told_to_stop(self, number: int) -> None:
         """Hear a signal: the first one stops in good order, the second one at once."""

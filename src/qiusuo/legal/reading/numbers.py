@@ -9,7 +9,7 @@ from qiusuo.legal.models import ArticleNumber
 from qiusuo.numerals import HAN_NUMERALS, han_number
 
 HAN = "".join(character for character in HAN_NUMERALS if character not in "万亿")
-NUMBER = rf"(?:[0-9](?:\s*+[0-9]){{0,11}}+|[{HAN}](?:\s*+[{HAN}]){{0,11}}+)"
+NUMBER = rf"(?:[0-9](?:\s*+[0-9]){{0,11}}(?!\s*+[0-9])|[{HAN}](?:\s*+[{HAN}]){{0,11}}(?!\s*+[{HAN}]))"
 """A number in digits or Chinese numerals, with blanks inside; for text that ``folded`` has prepared. It is bounded and
 gives nothing back, as must every pattern that is made of it: else a line of digits is read again from each of them."""
 

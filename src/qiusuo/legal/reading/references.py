@@ -38,7 +38,8 @@ _ITEMS = rf"{_ITEM}(?:\s*+项?(?:{_AND}|{_TO}|(?<=\))(?=\())第?\s*+{_ITEM}){{0,
 _PARAGRAPHS = rf"{NUMBER}(?:\s*+款?(?:{_AND}|{_TO})第?\s*+{NUMBER}){{0,50}}"
 _INSERTED = rf"之\s*+{NUMBER}(?!\s*[款项条])"
 _OF = r"\s*+(?:的|,|中的?)?\s*+第?\s*+"
-_BRACKETS = rf"(?:\(\s*+(?:[{HAN}]{{1,3}}|\d{{1,2}})\s*+\)\s*+){{1,20}}+"
+_BRACKET = rf"\(\s*+(?:[{HAN}]{{1,3}}|\d{{1,2}})\s*+\)\s*+"
+_BRACKETS = rf"(?:{_BRACKET}){{1,20}}(?!{_BRACKET})"
 _COUNTED = "文|新规|重[点要]|理由|建议|要点|措施|意见|罪状|线索"
 _ARTICLE = re.compile(
     # 条例, 条约, 条件, 条款 are words of their own; 条约定 and 条例外 are not. 三条理由 is a count.
@@ -49,14 +50,15 @@ _ARTICLE = re.compile(
     rf"(?:{_OF}(?P<items>{_ITEMS})\s*+项(?!目)|\s*+(?P<brackets>{_BRACKETS})(?!\s*[款项]))?"
 )
 _RANGE = re.compile(rf"^{_TO}$")
-_LINKED = re.compile(r"^(?:\s|、|,|和|及|与|或者|或|以及|的规定|规定|;|第)*+$")
+_LINKED = re.compile(r"^(?:\s|、|,|和|及|与|或者|或|以及|的规定|规定|;|第)*$")
 # A law's sentences stand for themselves, a question's belong together.
-_LINKED_IN_QUESTIONS = re.compile(r"^(?:\s|、|,|/|和|及|与|跟|或者|或|以及|还有|的规定|规定|;|第|。|!|止)*+$")
+_LINKED_IN_QUESTIONS = re.compile(r"^(?:\s|、|,|/|和|及|与|跟|或者|或|以及|还有|的规定|规定|;|第|。|!|止)*$")
 _SPLIT_TO = re.compile(_TO)
 _SPLIT_AND = re.compile(_AND)
 # Without 条, or with the law behind it: 民法典577是什么, 刑法133-1, 577条民法典; other names only as a whole question.
 _BARE = re.compile(
-    rf"(?<=[法典])(?P<gap>\s*[第§]?\s*)(?!\d{{4}}(?P<dash>[-./])\d{{1,2}}(?P=dash)\d)(?P<number>\d{{1,4}}(?:-\d{{1,2}})?(?:(?:{_AND}|{_TO})第?\d{{1,4}}){{0,50}}+)"
+    rf"(?<=[法典])(?P<gap>\s*[第§]?\s*)(?!\d{{4}}(?P<dash>[-./])\d{{1,2}}(?P=dash)\d)(?P<number>\d{{1,4}}(?:-\d{{1,2}})?(?:(?:{_AND}|{_TO})第?\d{{1,4}}){{0,50}})"
+    rf"(?!(?:{_AND}|{_TO})第?\d)"
     r"(?!\s*[\d年月日元万亿号.%条款章节编个人天次版修])"
 )
 _BARE_WHOLE = re.compile(rf"^(?P<law>.*?[^\s第§\d{HAN}])\s*[第§]?\s*(?P<number>{_MANY}(?:\s*之\s*{NUMBER})?)$")

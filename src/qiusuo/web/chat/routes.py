@@ -199,8 +199,16 @@ class ChatRoutes:
     def _shown(self, engine: EngineStatus, language: Language) -> dict[str, Any]:
         kind = self.backend.service.kind_of(engine.name)
         web = kind is None or kind.search_types is None or SearchType.GENERAL in kind.search_types
-        untried = kind is not None and kind.joins is Joins.LAST_RESORT  # nobody has set it up, or asked it anything
-        return {"name": engine.name, "label": engine.called(language), "web": web, "untried": untried}
+        last = self.backend.attempts.of(engine.name)
+        problem = last.problem if last and not last.worked else None
+        return {
+            "name": engine.name,
+            "label": engine.called(language),
+            "web": web,
+            # Nobody has set it up, or asked it anything.
+            "untried": last is None and kind is not None and kind.joins is Joins.LAST_RESORT,
+            "failed": problem_shape(problem, language) if problem else None,
+        }
 
     async def list_sessions(self, request: Request) -> Response:
         """List the conversations of the user."""

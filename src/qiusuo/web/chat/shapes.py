@@ -159,6 +159,7 @@ class EngineInUseAnswer(CamelModel):
     label: str
     web: bool
     untried: bool
+    failed: ProblemAnswer | None = Field(description="Why the last search with it failed; null where it did not.")
 
 
 class SearchStateAnswer(CamelModel):

@@ -138,11 +138,13 @@ class Server(uvicorn.Server):
         self.app.stopping()
         loop = asyncio.get_running_loop()
         end = loop.time() + ANSWER_SECONDS
+        if self.app.is_answering():
+            logger.warning("told to stop: answers have %d s to become whole", ANSWER_SECONDS)
         # A signal may force the exit, which sets no event.
         while self.app.is_answering() and loop.time() < end and not self.force_exit:  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
         if self.app.is_answering():
-            logger.warning("told to stop: answers that are not whole after %d s are broken off", ANSWER_SECONDS)
+            logger.warning("answers that are not whole are broken off; what they have said is kept")
         # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
         self.app.stop_streams()
         if self.server_state.connections and not self.force_exit:

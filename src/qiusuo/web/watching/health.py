@@ -54,12 +54,16 @@ class Health:
             probed = self._probed = (self._clock(), problem)
         return probed[1]
 
-    async def unready(self) -> str:
-        """Return the code of why the server shall not be sent requests, blank where it may."""
+    async def unready(self, *, search: bool = True) -> str:
+        """Return the code of why the server shall not be sent requests, blank where it may.
+
+        Without ``search`` engines that fail are no reason: where all servers ask the same, another one helps nobody.
+        """
         if self._backend.life.stopping:
             return "stopping"
-        database, searchless = await asyncio.gather(self.database_problem(), self.searchless())
-        return "database" if database else "search" if searchless else ""
+        if await self.database_problem():
+            return "database"
+        return "search" if search and await self.searchless() else ""
 
     async def searchless(self) -> bool:
         """Tell whether no engine worked when it was tried last. Those of one subject, such as statutes, help nobody."""

@@ -10,6 +10,7 @@ from datetime import date
 
 from qiusuo.errors import InvalidQuery
 from qiusuo.legal.answers.finding.by_words import WordSearch
+from qiusuo.legal.answers.finding.changes import asks_what_changed, changes_in
 from qiusuo.legal.answers.finding.missing import as_related, missing_documents, with_pack
 from qiusuo.legal.answers.results import LawDetails, LegalAnswer
 from qiusuo.legal.answers.shown import Shown, first, once
@@ -38,7 +39,7 @@ _WANTS_INTERPRETATION = re.compile(r"立法解释|人大.*解释|(?:条|款|项)
 # 民法典全文, 婚姻法现在还有效吗, 公司法什么时候施行: the law as a whole is asked for.
 _ABOUT_THE_LAW = re.compile(
     r"的?\s*(?:全文(?:下载)?|原文|条文|目录|版本|(?:一共|总共)?有?(?:多少|几)条"
-    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)*+"
+    r"|(?:现在|目前)?(?:还|仍然?|已经|是否|有没有)*(?:被)?(?:有效|失效|生效|废止|废除)(?:了|没有|没)*"
     r"|(?:是)?(?:什么时候|何时|哪天|哪年)(?:开始)?(?:施行|实施|生效|公布|颁布|修[订正改]|废止|失效)的?)\s*[了吗么呢?？]*$"
 )
 # 工伤保险条例 is a name, 关于试用期的规定 a question: a name that the index lacks is not answered with other laws.
@@ -119,6 +120,8 @@ class RegulationSearch:
         notes = with_pack(answer.notes, self.index.store.versions.values())
         answer = replace(answer, notes=(*asides, *notes, *_not_theirs(words, answer)))
         shown = first(answer.results, most)
+        if asks_what_changed(words) and not any(note.code == "law.no_edition" for note in answer.notes):
+            answer = replace(answer, notes=(*answer.notes, *changes_in(self.index, words, shown)))
         if len(answer.results) > len(shown):
             code = "law.shown_first_raise" if can_raise and most < MAX_LIMIT else "law.shown_first"
             cut = Fact(code, total=len(answer.results), shown=len(shown))

@@ -31,6 +31,7 @@ class Following {
   /** @param {string} session blank while it is being made @param {Turn} turn */
   constructor(session, turn) {
     begun++;
+    import("./later/escape.js").catch(() => {}); // now there is something to stop
     this.session = session;
     /** What stood there when it was asked. */
     this.before = getState().turns;

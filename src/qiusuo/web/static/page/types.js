@@ -266,7 +266,7 @@
  * @typedef {object} Config
  * @property {ModelChoice[]} [models]
  * @property {{name: string, label: string, kind: "remote" | "local" | "extractive" | "unusable", nativeSearch: boolean}} model
- * @property {{available: boolean, engine: {name: string, label: string, web: boolean, untried?: boolean} | null, problem: Problem | null}} search
+ * @property {{available: boolean, engine: {name: string, label: string, web: boolean, untried?: boolean, failed?: Problem | null} | null, problem: Problem | null}} search
  * @property {EngineInfo[]} engines
  * @property {Named[]} [focuses] what can be searched
  * @property {Named[]} [freshness] how new pages may have to be; blank: any time

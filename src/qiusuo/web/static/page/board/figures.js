@@ -4,7 +4,7 @@ import { useMemo, useState } from "../vendor.js";
 import { Chart } from "./chart.js";
 import { EngineTable, ModelTable, OutcomeTable, PeopleTable, QueryTable } from "./lists.js";
 import { Card, Folded, SheetButton } from "./tables.js";
-import { brief, count, duration, ending, moment, money, named, share, tr } from "./telling.js";
+import { brief, count, duration, ending, modelNamed, moment, money, named, share, tr } from "./telling.js";
 
 const MOST = 5;
 const ORDER = ["ok", "cached", "stale", "empty", "failed", "error"];
@@ -163,7 +163,7 @@ function Times({ report, sheet }) {
 /** @param {{report: any, sheet: (name: string, title: string) => any}} props */
 function Answers({ report, sheet }) {
   const times = useMemo(() => report.time.map((/** @type {any} */ slot) => slot.at), [report]);
-  const series = useMemo(() => parted(report.time, (slot) => slot.models, named), [report]);
+  const series = useMemo(() => parted(report.time, (slot) => slot.models, modelNamed), [report]);
   const title = tr("answersOverTime");
   const columns = [
     { title: tr("time"), cell: (/** @type {any} */ row) => moment(row.at, report.by) },

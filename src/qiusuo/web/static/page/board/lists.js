@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { tOutcome } from "../i18n.js";
 import { Card, DataTable } from "./tables.js";
-import { count, duration, ending, money, named, share, standing, tr, wait } from "./telling.js";
+import { count, duration, ending, modelNamed, money, named, share, standing, tr, wait } from "./telling.js";
 
 /** @typedef {(name: string, title: string) => any} Sheet */
 
@@ -102,7 +102,7 @@ export function OutcomeTable({ report, sheet }) {
 export function ModelTable({ report, sheet }) {
   const title = tr("models");
   const columns = [
-    { title: tr("model"), cell: (/** @type {any} */ row) => named(row.name) },
+    { title: tr("model"), cell: (/** @type {any} */ row) => modelNamed(row.name) },
     { title: tr("answers"), cell: (/** @type {any} */ row) => count(row.answers) },
     { title: tr("failed"), cell: (/** @type {any} */ row) => count(row.answersFailed) },
     { title: tr("tokensIn"), cell: (/** @type {any} */ row) => count(row.tokensIn) },

@@ -97,6 +97,11 @@ export function named(name) {
   return name === LOCAL ? tr("thisMachine") : name;
 }
 
+/** @param {string} name of a model, or of what answers without one @returns {string} */
+export function modelNamed(name) {
+  return name === "extractive" ? tr("excerpts") : named(name);
+}
+
 /** @param {number} seconds @returns {string} */
 export function wait(seconds) {
   if (seconds < 90) return tr("seconds", { count: Math.ceil(seconds) });

@@ -1,7 +1,8 @@
 /** The choice of the model, where there are several: for the conversation, for one message, for another go. */
 import { html } from "../html.js";
-import { t } from "../i18n.js";
+import { listed, t } from "../i18n.js";
 import { Icon } from "../parts/icons.js";
+import { modelLabel } from "../parts/settings.js";
 import { changeSettings } from "../sessions.js";
 import { useStore } from "../store.js";
 import { send } from "../turns.js";
@@ -16,7 +17,7 @@ void loadStyle("models.css");
 
 /** @param {ModelChoice} model @returns {string} with its name, where it has one */
 function called(model) {
-  const shown = model.name ? `${model.name} · ${model.label}` : model.label;
+  const shown = listed(model.name, modelLabel(model));
   return model.kind === "unusable" ? `${shown} (${tr("unusable")})` : shown;
 }
 

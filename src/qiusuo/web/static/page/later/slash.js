@@ -1,9 +1,9 @@
 /** Slash commands in the composer: what they do, and what may stand for the word that is being written. */
 import { isComposing } from "../browser.js";
 import { html } from "../html.js";
-import { inWords, t } from "../i18n.js";
+import { inWords, listed, t } from "../i18n.js";
 import { changeSettings, newChat } from "../sessions.js";
-import { depthName } from "../parts/settings.js";
+import { depthName, modelLabel } from "../parts/settings.js";
 import { change, getState, say, toast } from "../store.js";
 import { send } from "../turns.js";
 import { useEffect, useLayoutEffect, useState } from "../vendor.js";
@@ -52,7 +52,7 @@ export function optionsFor(text) {
     name === "focus"
       ? (getState().config?.focuses ?? []).map((focus) => [focus.name, inWords(focus.label)])
       : name === "model"
-        ? models().filter((model) => model.kind !== "unusable").map((model) => [shownName(model.name), model.label])
+        ? models().filter((model) => model.kind !== "unusable").map((model) => [shownName(model.name), modelLabel(model)])
         : (command?.choices ?? []).map((choice) => [choice, ""]);
   return choices
     .filter(([choice]) => choice && choice.toLowerCase().startsWith(argument.toLowerCase()))
@@ -69,22 +69,36 @@ function fault(text) {
   toast(text, "error", "command");
 }
 
-/** Say how something stands: the command alone asks for that. @param {string} what @param {string} state */
-function tell(what, state) {
-  toast(`${what}${tr("colon")}${state}`);
-  say(`${what}${tr("colon")}${state}`);
+/** @param {string} name @returns {string} how a command is called */
+function usageOf(name) {
+  return tr("usage", { usage: `/${name} ${COMMANDS.find((one) => one.name === name)?.argument}` });
+}
+
+/**
+ * Say how something stands, and how it is changed: the command alone asks for that.
+ *
+ * @param {string} what
+ * @param {string} state
+ * @param {string} name the command
+ */
+function tell(what, state, name) {
+  const told = listed(`${what}${tr("colon")}${state}`, usageOf(name));
+  toast(told);
+  say(told);
 }
 
 /** @type {Record<string, (argument: string, write: (text: string) => void) => unknown>} each false where it cannot be done so */
 const ACTIONS = {
   search(argument) {
-    if (getState().settings.mode === "agent") return fault(t("agentNote")), true;
-    if (!argument) return tell(t("webSearch"), t(getState().settings.search ? "on" : "off"));
+    const { mode, search } = getState().settings;
+    if (mode === "agent" && argument) return fault(listed(t("agentNote"), usageOf("mode"))), true;
+    if (mode === "agent") return tell(t("webSearch"), t("agentNote"), "mode");
+    if (!argument) return tell(t("webSearch"), t(search ? "on" : "off"), "search");
     if (argument !== "on" && argument !== "off") return false;
     void changeSettings({ search: argument === "on" }, t(argument === "on" ? "saidOn" : "saidOff"));
   },
   mode(argument) {
-    if (!argument) return tell(t("mode"), t(getState().settings.mode === "agent" ? "agentMode" : "chatMode"));
+    if (!argument) return tell(t("mode"), t(getState().settings.mode === "agent" ? "agentMode" : "chatMode"), "mode");
     if (argument !== "chat" && argument !== "agent") return false;
     void changeSettings({ mode: /** @type {Mode} */ (argument) }, t(argument === "agent" ? "saidAgent" : "saidChat"));
   },
@@ -99,9 +113,9 @@ const ACTIONS = {
   },
   depth(argument) {
     const { settings, config } = getState();
-    if (!argument && config) return tell(t("depth"), depthName(settings.depth ?? null, config));
-    if (!["snippets", "auto", "read"].includes(argument)) return false;
-    void changeSettings({ depth: /** @type {Settings["depth"]} */ (argument) }, t("saidDepth", { depth: argument }));
+    if (!argument && config) return tell(t("depth"), depthName(settings.depth ?? null, config), "depth");
+    if (!config || !["snippets", "auto", "read"].includes(argument)) return false;
+    void changeSettings({ depth: /** @type {Settings["depth"]} */ (argument) }, t("saidDepth", { depth: depthName(/** @type {Settings["depth"]} */ (argument), config) }));
   },
   focus(argument, write) {
     if (!argument) return write("/focus "), "kept";
@@ -109,13 +123,13 @@ const ACTIONS = {
     void narrow({ focus: argument });
   },
   site(argument) {
-    if (!argument) return tell(t("focus"), scopeText(getState().settings));
+    if (!argument) return tell(t("focus"), scopeText(getState().settings), "site");
     const sites = sitesIn(argument);
     if (!sites.length) return false;
     void narrow({ sites: sites[0] === "all" ? [] : sites });
   },
   fresh(argument) {
-    if (!argument) return tell(t("focus"), scopeText(getState().settings));
+    if (!argument) return tell(t("focus"), scopeText(getState().settings), "fresh");
     const known = getState().config?.freshness ?? [];
     if (argument !== "any" && !known.some((one) => one.name && one.name === argument)) return false;
     void narrow({ freshness: argument === "any" ? null : /** @type {Settings["freshness"]} */ (argument) });
@@ -147,7 +161,7 @@ export function run(text, write) {
     return;
   }
   const done = ACTIONS[name](argument, write);
-  if (done === false) fault(tr("usage", { usage: `/${name} ${command.argument}` }));
+  if (done === false) fault(usageOf(name));
   else if (done !== "kept") write("");
 }
 

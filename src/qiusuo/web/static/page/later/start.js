@@ -127,19 +127,25 @@ async function patched({ version }, set, unset) {
 function There({ config, troubled }) {
   const { available, engine } = config.search;
   const model = hasNoModel(config) || troubled.has("model") ? "" : config.model.label;
-  /** @param {string} name @param {string | undefined} value @param {boolean} [untried] */
-  const line = (name, value, untried) =>
+  /** @param {string} name @param {string | undefined} value @param {string} [doubt] what is said where it may not work */
+  const line = (name, value, doubt) =>
     value &&
     html`<div>
-      <span class=${untried ? "" : "tick"} aria-hidden="true">${untried ? "·" : "✓"}</span>
-      <span>${name}${tr("colon")}${untried ? tr("untried", { engine: value }) : value}</span>
+      <span class=${doubt ? "" : "tick"} aria-hidden="true">${doubt ? "·" : "✓"}</span>
+      <span>${name}${tr("colon")}${doubt || value}</span>
     </div>`;
   return html`
     <div class="there">
       ${line(t("model"), model)}
-      ${line(t("engine"), available && engine && !troubled.has(engine.name) ? engine.label : "", engine?.untried)}
+      ${line(t("engine"), available && engine && !troubled.has(engine.name) ? engine.label : "", engine ? doubtOf(engine) : "")}
     </div>
   `;
+}
+
+/** @param {NonNullable<Config["search"]["engine"]>} engine @returns {string} why it may not work; blank where nothing says so */
+function doubtOf({ label, untried, failed }) {
+  if (failed) return tr("engineFailed", { engine: label, why: failed.message });
+  return untried ? tr("untried", { engine: label }) : "";
 }
 
 /**

@@ -22,6 +22,8 @@ const CARD = "cite-card";
  */
 export function CitationCards({ root, turn }) {
   const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
+  const open = useRef(false);
+  open.current = shown !== null;
   /** @type {{current: any}} */
   const timer = useRef(0);
   const keep = () => clearTimeout(timer.current);
@@ -67,7 +69,11 @@ export function CitationCards({ root, turn }) {
       enter(event);
     };
     /** @param {KeyboardEvent} event */
-    const key = (event) => event.key === "Escape" && setShown(null);
+    const key = (event) => {
+      if (event.key !== "Escape" || !open.current) return;
+      event.preventDefault();
+      setShown(null);
+    };
     /** @param {Event} event */
     const elsewhere = (event) => {
       const target = /** @type {Element} */ (event.target);

@@ -51,7 +51,7 @@ function EditForm({ turn, later, busy, onEnd }) {
   };
   /** @param {KeyboardEvent} event */
   const keys = (event) => {
-    if (event.key === "Escape" && !isComposing(event)) onEnd();
+    if (event.key === "Escape" && !isComposing(event)) event.preventDefault(), onEnd();
     if (isSending(event)) resend(event);
   };
   return html`

@@ -105,7 +105,7 @@ export function MoreSettings() {
   const answering = config.models?.find((one) => one.name === settings.model) ?? model;
   return html`
     <dl class="facts">
-      <div><dt>${t("model")}</dt><dd title=${answering === model ? model.name : answering.label}>${answering === model && model.kind === "extractive" ? t("engineMissing") : answering.label}</dd></div>
+      <div><dt>${t("model")}</dt><dd title=${answering.kind === "extractive" ? t("extractive") : answering === model ? model.name : answering.label}>${answering === model && model.kind === "extractive" ? t("engineMissing") : modelLabel(answering)}</dd></div>
       <div><dt>${t("engine")}</dt><dd>${shown || t("engineMissing")}</dd></div>
     </dl>
     ${model.kind === "extractive" && html`<p class="hint">${t("extractive")}</p>`}
@@ -190,6 +190,11 @@ const DEPTHS = /** @type {const} */ (["snippets", "auto", "read"]);
 export function depthName(depth, config) {
   const names = { snippets: t("depthSnippets"), auto: t("depthAuto"), read: t("depthRead") };
   return depth ? names[depth] : t("depthUsual", { depth: names[config.depth] });
+}
+
+/** @param {{label: string, kind: string}} model @returns {string} what answers without one is called so by us alone */
+export function modelLabel({ label, kind }) {
+  return kind === "extractive" ? t("excerpts") : label;
 }
 
 /** @param {string} state */

@@ -33,7 +33,7 @@ export function Sidebar({ phone, open }) {
       ref=${box}
       class="sidebar"
       aria-label=${t("sidebar")}
-      onKeyDown=${(/** @type {KeyboardEvent} */ event) => phone && event.key === "Escape" && close()}
+      onKeyDown=${(/** @type {KeyboardEvent} */ event) => phone && event.key === "Escape" && (event.preventDefault(), close())}
     >
       <header class="brand">
         <h1>${t("app")}<small>${t("tagline")}</small></h1>
