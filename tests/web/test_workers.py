@@ -99,6 +99,9 @@ class TestTogether:
         assert "locked" not in "".join(told.values()) + pair.said
         # What the other worker has counted is written within some seconds.
         until(lambda: pair.client.get("/api/usage").json()["total"]["answers"] >= 40)
+        for pid in pair.wait_for():
+            assert pair.metric(pid, "qiusuo_answers_total") >= 40
+            assert pair.metric(pid, "qiusuo_answers_in_flight") == 0
         for number, session in enumerate(told):
             [turn] = pair.show(session)["turns"]
             assert turn["question"] == f"question {number}"
