@@ -38,15 +38,15 @@ http {{
     upstream servers {{ least_conn; {servers} }}
     server {{
         listen 127.0.0.1:{port} backlog=4096;
-        location / {{
-            proxy_pass http://servers;
-            proxy_connect_timeout 3s;
-            proxy_set_header Host localhost;
-            proxy_set_header X-Forwarded-For $remote_addr;
-            proxy_set_header X-Forwarded-Proto http;
-            proxy_set_header X-Forwarded-Host "";
-            proxy_set_header Forwarded "";
-        }}
+        proxy_connect_timeout 3s;
+        proxy_set_header Host localhost;
+        proxy_set_header X-Forwarded-For $remote_addr;
+        proxy_set_header X-Forwarded-Proto http;
+        proxy_set_header X-Forwarded-Host "";
+        proxy_set_header Forwarded "";
+        proxy_set_header X-Qiusuo-Elsewhere "tried $upstream_status";
+        location / {{ proxy_pass http://servers; }}
+        location @elsewhere {{ proxy_pass http://servers; }}
     }}
 }}
 """

@@ -17,7 +17,7 @@ from qiusuo.config import Settings
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "deploy" / "kubernetes"
 KUSTOMIZATION: dict[str, Any] = yaml.safe_load((FOLDER / "kustomization.yaml").read_text("utf-8"))
-UNIT = ROOT / "deploy" / "systemd" / "qiusuo.service"
+UNITS = sorted((ROOT / "deploy" / "systemd").glob("*.service"))
 FILES = sorted(set(FOLDER.glob("*.yaml")) - {FOLDER / "kustomization.yaml"})
 RESOURCES: list[dict[str, Any]] = list(
     chain.from_iterable(yaml.safe_load_all(file.read_text("utf-8")) for file in FILES)
@@ -96,12 +96,13 @@ def test_searxng_has_the_settings_of_our_command() -> None:
 @pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (Debian: systemd)"
 )
-def test_systemd_understands_the_unit_and_finds_it_confined(tmp_path: Path) -> None:
-    copy = tmp_path / UNIT.name
-    copy.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", UNIT.read_text("utf-8"), flags=re.MULTILINE))
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_systemd_understands_the_units_and_finds_them_confined(unit: Path, tmp_path: Path) -> None:
+    copy = tmp_path / unit.name
+    copy.write_text(re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", unit.read_text("utf-8"), flags=re.MULTILINE))
     verify = ["systemd-analyze", "--man=no", "verify", str(copy)]
     done = subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - systemd
-    assert UNIT.name not in done.stderr, done.stderr  # it may have to say something about units of this machine
+    assert unit.name not in done.stderr, done.stderr  # it may have to say something about units of this machine
     limit = ["systemd-analyze", "security", "--offline=yes", "--threshold=25", "--no-pager", str(copy)]
     done = subprocess.run(limit, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - systemd
     assert done.returncode == 0, done.stdout[-500:]

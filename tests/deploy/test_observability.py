@@ -14,7 +14,11 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from qiusuo.chat.stores.opening import open_store
 from qiusuo.testing import Fault
+from qiusuo.web.chat.routes import chat_extension
+from tests.support.chat_world import scripted
+from tests.support.scripted_model import Reply, ScriptedModel
 from tests.support.web_server import WebServer
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "observability"
@@ -41,13 +45,22 @@ def queries() -> Iterator[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def told() -> dict[str, set[str]]:
     """Every sample that a server can tell by its name, with its labels as far as they were seen."""
-    with WebServer.over("tavily", "brave", engines={"tavily": {"monthly_quota": 50}}, hedge_delay=0) as server:
-        server.search("one")
-        server.search("one")
-        server.world["tavily"].fault = Fault.SERVER_ERROR
-        server.search("two", engine="tavily")
-        server.search("")
-        families = list(text_string_to_metric_families(server.metrics()))
+    options: dict[str, Any] = {"engines": {"tavily": {"monthly_quota": 50}}, "hedge_delay": 0}
+    with ScriptedModel(otherwise=Reply.error(401)) as model:
+        chat = chat_extension(scripted(model), open_store("sqlite://"))
+        with WebServer.over("tavily", "brave", extensions=[chat], **options) as server:
+            return _told(server)
+
+
+def _told(server: WebServer) -> dict[str, set[str]]:
+    session = server.client.post("/api/chat/sessions", json={}).json()["id"]
+    server.client.post(f"/api/chat/sessions/{session}/turns", json={"text": "hello"}).read()
+    server.search("one")
+    server.search("one")
+    server.world["tavily"].fault = Fault.SERVER_ERROR
+    server.search("two", engine="tavily")
+    server.search("")
+    families = list(text_string_to_metric_families(server.metrics()))
     endings = {"counter": ("_total",), "histogram": ("_bucket", "_count", "_sum"), "gauge": ("",)}
     return {
         f"{family.name}{ending}": {name for sample in family.samples for name in sample.labels}

@@ -208,8 +208,9 @@ class TestWithoutADatabase:
             assert (answer.status_code, answer.json()["code"]) == (503, "people.unknown")
             assert int(answer.headers["retry-after"]) >= 1
             assert it.search("tea", "qs-aaaaaaaa-" + "x" * 40).status_code == 503
-            # Tokens of the settings need no database.
+            # Tokens of the settings need no database: metrics are wanted just then.
             assert it.search("tea", EVE).status_code == 200
+            assert [it.get("/metrics", each).status_code for each in (EVE, token)] == [200, 503]
 
     def test_who_sits_here_may_search_but_not_run_it(self, file: Path) -> None:
         file.write_bytes(b"this is no database" * 1000)

@@ -260,6 +260,8 @@ def test_what_is_for_inside_is_not_shown(proxy: str, tmp_path: Path) -> None:
     with behind(proxy, tmp_path) as it:
         for path in ("/metrics", "/livez", "/readyz", "/healthz"):
             assert (it.client.get(path).status_code, it.server.client.get(path).status_code) == (404, 200)
+            # The server takes a slash at the end for nothing.
+            assert (it.client.get(f"{path}/").status_code, it.server.client.get(f"{path}/").status_code) == (404, 200)
 
 
 @with_nginx
@@ -282,6 +284,64 @@ def test_of_two_servers_one_may_stop(tmp_path: Path) -> None:
             for number in range(4):
                 assert client.post("/api/search", json={"query": f"coffee {number}"}).status_code == 200
             assert staying.world.requests("searxng") == 6
+
+
+@contextmanager
+def two_servers(folder: Path, **settings: Any) -> Iterator[tuple[list[WebServer], ScriptedModel, httpx.Client]]:
+    """Run two servers with one model, behind nginx as the guide sets it up."""
+    ca = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ca.configure_trust(context)
+    names = {"allowed_hosts": NAME, "trusted_proxies": "127.0.0.1", **settings}
+    with ScriptedModel(otherwise=Reply.text("words")) as model, ExitStack() as stack:
+        servers = []
+        for _ in range(2):
+            extensions: list[Extend] = [chat_extension(scripted(model), open_store("sqlite://")), openai_extension]
+            servers.append(stack.enter_context(WebServer.over("searxng", extensions=extensions, **names)))
+        url = stack.enter_context(reverse_proxies.nginx(folder, servers[0].url, ca, servers[1].url))
+        client = httpx.Client(base_url=url, verify=context, headers={"Host": NAME}, timeout=20, trust_env=False)
+        client.event_hooks["request"].append(_named)
+        yield servers, model, stack.enter_context(client)
+
+
+ASKED: dict[str, Any] = {
+    "model": "qiusuo-chat",
+    "messages": [{"role": "user", "content": "hello"}],
+    "search": False,
+}
+
+
+@with_nginx
+def test_a_server_that_stops_sends_questions_to_the_other(tmp_path: Path) -> None:
+    with two_servers(tmp_path) as (servers, model, client):
+        servers[0].app.stopping()
+        for number in range(10):
+            answer = client.post("/v1/chat/completions", json={**ASKED, "user": f"u{number}"})
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["choices"][0]["message"]["content"] == "words"
+            assert "x-accel-redirect" not in answer.headers
+        asked = len(model.requests)
+        # Only what nginx has asked for is told, and to nobody else.
+        direct = servers[0].client.post("/v1/chat/completions", json=ASKED, headers={"Host": NAME})
+        assert (direct.status_code, "x-accel-redirect" in direct.headers) == (503, False)
+        servers[1].app.stopping()
+        refused = client.post("/v1/chat/completions", json=ASKED)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "server_stopping")
+        assert refused.headers["retry-after"] == "5"
+        assert len(model.requests) == asked
+
+
+@with_nginx
+def test_no_question_is_asked_twice(tmp_path: Path) -> None:
+    """A 503 may also mean that the model was asked: then the other server is not."""
+    with two_servers(tmp_path) as (_, model, client):
+        model.otherwise = Reply.error(503)
+        alone = client.post("/v1/chat/completions", json=ASKED)
+        assert alone.status_code == 503
+        once = len(model.requests)
+        for _ in range(3):
+            assert client.post("/v1/chat/completions", json=ASKED).status_code == 503
+        assert len(model.requests) == once * 4
 
 
 def test_both_guides_say_the_same() -> None:

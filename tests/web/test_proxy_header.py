@@ -228,3 +228,5 @@ def test_behind_an_nginx_that_asks_for_a_password(tmp_path: Path) -> None:
         answer = client.post("/api/search", json=asked, auth=("alice", "secret"), headers=spoofed)
         assert answer.status_code == 200
         assert client.get("/api/settings", auth=("alice", "secret"), headers=spoofed).status_code == 403
+        for path in ("/metrics", "/livez", "/readyz", "/healthz", "/metrics/"):
+            assert client.get(path, auth=("alice", "secret")).status_code == 404

@@ -117,6 +117,7 @@ class TestRoles:
             ("a:token", ("a", "token", "")),
             ("a:token:operator", ("a", "token", "operator")),
             ("a:token:user", ("a", "token", "user")),
+            ("a:token:metrics", ("a", "token", "metrics")),
             ("a:to:ken", ("a", "to:ken", "")),
             ("a:token:operators", ("a", "token:operators", "")),
             ("token", ("", "token", "")),

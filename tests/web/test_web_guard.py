@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 import pytest
@@ -349,3 +350,38 @@ def test_websockets_are_closed(server: WebServer) -> None:
         },
     )
     assert answer.status_code in {403, 405}
+
+
+class TestPrometheus:
+    """It calls each server by its address, with a token."""
+
+    ADDRESS: ClassVar = {"Host": "10.0.0.11:8000"}
+    WATCHER: ClassVar = {"Authorization": "Bearer tok-prom-0123456789"}
+
+    def test_metrics_are_read_by_any_name_with_a_token(self) -> None:
+        with WebServer.over("tavily", tokens=TOKENS, allowed_hosts="ask.example.com") as server:
+            for method in ("GET", "HEAD"):
+                assert server.client.request(method, "/metrics", headers=self.ADDRESS | ALICE).status_code == 200
+            wrong = {"Authorization": "Bearer tok-wrong-0123456789"}
+            assert server.client.get("/metrics", headers=self.ADDRESS | wrong).status_code == 401
+            assert server.client.get("/metrics", headers=self.ADDRESS).status_code == 421
+            assert server.client.get("/api/engines", headers=self.ADDRESS | ALICE).status_code == 421
+            assert server.client.post("/metrics", headers=self.ADDRESS | ALICE).status_code == 421
+            # A browser sends a password by itself, also for a page that points its own name here.
+            password = {"Authorization": "Basic " + b64encode(b"x:tok-alice-0123456789").decode()}
+            assert server.client.get("/metrics", headers=self.ADDRESS | password).status_code == 421
+
+    def test_where_no_token_is_needed_none_can_be_made_up(self, server: WebServer) -> None:
+        assert server.client.get("/metrics", headers=self.ADDRESS | ALICE).status_code == 421
+        assert server.client.get("/metrics", headers=ALICE).status_code == 200
+
+    def test_a_token_for_metrics_opens_nothing_else(self) -> None:
+        with WebServer.over("tavily", tokens=f"{TOKENS},prometheus:tok-prom-0123456789:metrics") as server:
+            assert server.client.get("/metrics", headers=self.WATCHER).status_code == 200
+            for path in ("/api/engines", "/api/usage", "/v1/models", "/search?q=x&format=json", "/api/settings"):
+                assert server.client.get(path, headers=self.WATCHER).status_code == 403, path
+            body = {"query": "tea", "api_key": "tok-prom-0123456789"}
+            assert server.client.post("/tavily/search", json=body).status_code == 403
+            refused = server.client.post("/api/search", json={"query": "tea"}, headers=self.WATCHER)
+            assert (refused.status_code, refused.json()["code"]) == (403, "web.only_metrics")
+            assert server.world.requests("tavily") == 0

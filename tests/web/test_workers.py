@@ -99,6 +99,9 @@ class TestTogether:
         assert "locked" not in "".join(told.values()) + pair.said
         # What the other worker has counted is written within some seconds.
         until(lambda: pair.client.get("/api/usage").json()["total"]["answers"] >= 40)
+        for pid in pair.wait_for():
+            assert pair.metric(pid, "qiusuo_answers_total") >= 40
+            assert pair.metric(pid, "qiusuo_answers_in_flight") == 0
         for number, session in enumerate(told):
             [turn] = pair.show(session)["turns"]
             assert turn["question"] == f"question {number}"
@@ -176,6 +179,31 @@ class TestLife:
         assert not Path(f"/proc/{store}").exists()
         assert not [path for path in pair.log.parent.iterdir() if path.name.startswith("qiusuo-")]
         assert "Traceback" not in pair.said
+
+    def test_who_comes_when_they_have_closed_is_refused_and_does_not_wait(
+        self, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        """A proxy asks another server then; nobody's question lies in a port that is open and not served."""
+        with (
+            workers(tmp_path_factory.mktemp("closed"), SEARXNG_URL="http://127.0.0.1:9") as pair,
+            socket.create_connection(("127.0.0.1", pair.port)) as slow,
+        ):
+            pair.wait_for()
+            # Half of a request keeps its worker for some seconds.
+            slow.sendall(b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+            slow.sendall(b"Content-Length: 100\r\n\r\n{")
+            pair.client.get("/livez")
+            pair.process.send_signal(signal.SIGTERM)
+
+            def is_refused() -> bool:
+                with socket.socket() as probe:
+                    return probe.connect_ex(("127.0.0.1", pair.port)) != 0
+
+            until(is_refused, 5)
+            assert pair.process.poll() is None
+            slow.close()
+            assert pair.process.wait(30) == -signal.SIGTERM
+            assert "Traceback" not in pair.said
 
 
 class TestStart:

@@ -270,6 +270,7 @@ class Chat:
         scope = context.scope.to_dict() if searches and context.scope.narrowed else None
         model, called = context.model.info.name, context.hand.name
         journal.emit(TurnStarted(ask.id, ask.question, mode, model, searches, now(), scope, called))
+        self.tell_begun()
         try:
             with span("turn", mode=mode, model=model) as told:
                 async with context.book.in_use():
@@ -284,6 +285,11 @@ class Chat:
             context.memory.note(
                 ask.id, context.query or question_in(ask.question), without_links(journal.record.answer)
             )
+
+    def tell_begun(self) -> None:
+        """Tell those who watch of an answer that is begun; :meth:`tell` must follow."""
+        for observer in self.observers:
+            observer.answer_started()
 
     def tell(self, answer: Answered) -> None:
         """Tell those who watch of an answer that has ended."""

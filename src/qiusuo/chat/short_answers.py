@@ -17,6 +17,7 @@ from qiusuo.chat.events.turn import TurnState
 from qiusuo.chat.models.model_errors import stream_model
 from qiusuo.chat.models.vendors import EXTRACTIVE
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.notices import model_code
 from qiusuo.chat.turns.thinking import ThinkFilter
 from qiusuo.errors import ModelError, SearchError
 from qiusuo.models import SearchResponse
@@ -47,6 +48,9 @@ async def short_answer(
     messages = [SystemMessage(prompts.chat_system(language)), HumanMessage(asked)]
     thoughts, said = ThinkFilter(), ""
     state, started, tokens = TurnState.STOPPED, time.perf_counter(), [0, 0]
+    first: float | None = None
+    failures: tuple[str, ...] = ()
+    chat.tell_begun()
     try:
         async with asyncio.timeout(seconds):
             model = await hand.model.chat_model()
@@ -54,16 +58,19 @@ async def short_answer(
             async with aclosing(stream):
                 async for chunk in stream:
                     said += thoughts.feed(chunk.text)
+                    if said and first is None:
+                        first = time.perf_counter() - started
                     if used := chunk.usage_metadata:
                         tokens = [tokens[0] + used["input_tokens"], tokens[1] + used["output_tokens"]]
                     if len(said) > _LONGEST:
                         break
         state = TurnState.DONE
     except (TimeoutError, ModelError) as error:
-        state = TurnState.FAILED
+        state, failures = TurnState.FAILED, (model_code(error),)
         logger.warning("the model gave no answer to a search: %s", type(error).__name__)
         return None
     finally:
         seconds = time.perf_counter() - started
-        chat.tell(Answered(hand.model.info.name, state.value, user, seconds, tokens[0], tokens[1]))
+        told = Answered(hand.model.info.name, state.value, user, seconds, tokens[0], tokens[1], first, failures)
+        chat.tell(told)
     return _MARKER.sub("", said + thoughts.finish()).strip() or None

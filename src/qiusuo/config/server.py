@@ -39,7 +39,9 @@ UNIX_SOCKET: Final = "unix"
 """Among trusted proxies: whoever may open the server's Unix socket."""
 
 OPERATOR: Final = "operator"
-_ROLES: Final = frozenset({OPERATOR, "user"})
+METRICS: Final = "metrics"
+"""The role of a token that opens ``/metrics`` and nothing else."""
+_ROLES: Final = frozenset({OPERATOR, METRICS, "user"})
 
 
 AUTO: Final = "auto"
@@ -47,7 +49,7 @@ MOST_WORKERS: Final = 64
 
 
 class TokenEntry(NamedTuple):
-    """One entry of ``tokens``: ``name:token``, ``name:token:operator``, or a token alone."""
+    """One entry of ``tokens``: ``name:token``, ``name:token:role``, or a token alone."""
 
     name: str
     token: str
@@ -96,10 +98,10 @@ class ServerSettings(BaseModel):
     )
     tokens: Annotated[tuple[SecretStr, ...], NoDecode] | None = Field(
         None,
-        description="Bearer tokens, as `name:token`, `name:token:operator` (see `operators`) or bare, of 16 characters "
-        "or more; `qiusuo token` makes one. When "
-        "set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are limited per "
-        "name, not per client address.",
+        description="Bearer tokens, as `name:token`, `name:token:operator` (see `operators`), "
+        "`name:token:metrics` (opens `/metrics` alone) or bare, of 16 characters or more; `qiusuo token` makes one. "
+        "When set, every endpoint but the pages, `/livez`, `/readyz` and `/healthz` wants one, and searches are "
+        "limited per name, not per client address.",
     )
     operators: Annotated[tuple[str, ...], NoDecode] | None = Field(
         None,

@@ -19,6 +19,7 @@ from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng.check import check_searxng
 from qiusuo.doctor.sign_in import check_sign_in
 from qiusuo.doctor.system import check_chrome, check_clock, check_plugins, check_redis, check_settings
+from qiusuo.doctor.traces import check_traces
 from qiusuo.doctor.workers import check_workers
 from qiusuo.service import SearchService
 from qiusuo.words import Fact
@@ -42,6 +43,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "workers": check_workers,
     "database": check_database,
     "signin": check_sign_in,
+    "traces": check_traces,
     "chrome": check_chrome,
     "clock": check_clock,
 }

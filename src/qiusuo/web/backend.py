@@ -21,6 +21,7 @@ from qiusuo.pipeline.request import SearchOptions
 from qiusuo.service import SearchService
 from qiusuo.web.entrance.auth import OPEN, Tokens, person_of, runs_the_server
 from qiusuo.web.entrance.door import Door
+from qiusuo.web.entrance.elsewhere import note_not_begun
 from qiusuo.web.entrance.hangup import HangUp
 from qiusuo.web.errors import RETRY_SECONDS
 from qiusuo.web.route import user_of
@@ -102,13 +103,19 @@ class Backend:
             return Fact(by_token, name=person.name)
         return Fact(from_here if self.is_open_to(scope) else otherwise)
 
-    def check_open(self) -> None:
+    def is_closed_to(self, request: Request) -> bool:
+        """Tell whether the server has been told to stop; then nothing was begun, and another one may be asked."""
+        if self.life.stopping:
+            note_not_begun(request.scope)
+        return self.life.stopping
+
+    def check_open(self, request: Request) -> None:
         """Refuse what takes long once the server has been told to stop.
 
         Raises:
             ServerBusy: it has.
         """
-        if self.life.stopping:
+        if self.is_closed_to(request):
             raise ServerBusy(Fact("web.stopping"), retry_after=RETRY_SECONDS)
 
     async def search(self, request: Request, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:

@@ -156,10 +156,16 @@ def search_code(error: SearchError) -> str:
     return _OUTCOMES.get(outcome, "search_unavailable")
 
 
+def model_code(error: ModelError | TimeoutError) -> str:
+    """Return the class of a model's failure."""
+    if isinstance(error, TimeoutError):
+        return "model_timeout"
+    return next((code for kind, code in _MODEL_CODES if isinstance(error, kind)), "model_unavailable")
+
+
 def model_notice(error: ModelError, label: str = "", before: tuple[ModelError, str] | None = None) -> Notice:
     """Return what a reader is told about a model that failed, and about the first where that has failed ``before``."""
-    code = next((code for kind, code in _MODEL_CODES if isinstance(error, kind)), "model_unavailable")
-    reason = error.told
+    code, reason = model_code(error), error.told
     if before is not None:
         both = ((before[0].told, before[1]), (reason, label))
         reason = Fact(

@@ -111,6 +111,8 @@ class Supervisor:
 
     async def _begin(self) -> bool:
         """Start the workers; the first one alone, so that whatever is wrong with all of them is told once."""
+        if self._stopping.is_set():
+            return False
         first = await self._start(0, notices=True)
         if not await first.ready():
             code = await first.wait()
@@ -122,6 +124,8 @@ class Supervisor:
         first.tell()
         self._workers.append(first)
         for place in range(1, self._settings.worker_count):
+            if self._stopping.is_set():
+                break
             self._workers.append(await self._start(place))
         return True
 
@@ -205,6 +209,8 @@ class Supervisor:
         await self._open_store()
         count = self._settings.worker_count
         for place in range(count):
+            if self._stopping.is_set():
+                return
             new = await self._start(place, notices=place == 0)
             if not await _ready_in_time(new):
                 if place == 0:
@@ -226,7 +232,7 @@ class Supervisor:
     def _told_to_stop(self, number: int) -> None:
         """Hear a signal: the first one stops in good order, the second one at once."""
         self._signals.append(number)
-        self._stopping.set()
+        self._stop_listening()
         for worker in self._everybody:
             if len(self._signals) == 1:
                 worker.stop()
@@ -235,8 +241,16 @@ class Supervisor:
         if len(self._signals) > 1:
             asyncio.get_running_loop().call_later(FORCED_SECONDS, self._kill_all)
 
-    async def _stop_all(self) -> None:
+    def _stop_listening(self) -> None:
+        """Leave the port to the workers: when the last of them closes it, who comes is refused and asks another server.
+
+        Open here, it would let people in whom nobody answers any more.
+        """
         self._stopping.set()
+        self._listener.close()
+
+    async def _stop_all(self) -> None:
+        self._stop_listening()
         if not self._signals:
             for worker in self._everybody:
                 worker.stop()

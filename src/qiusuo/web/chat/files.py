@@ -32,7 +32,7 @@ class FileRoutes:
 
     async def add(self, request: Request) -> Response:
         """Take a file; the answer comes when it is read."""
-        self.backend.check_open()
+        self.backend.check_open(request)
         owner, session = owner_of(request), request.path_params["session"]
         filing = self.conversations.filing
         # Before the file itself: nobody sends megabytes for nothing.

@@ -65,6 +65,7 @@ def chat_extension(model: Model | None = None, store: SessionStore | None = None
         first = model or usable_model(settings, level=logging.WARNING)
         chat = Chat(backend.service, first, reader=backend.reader, settings=settings)
         conversations = Conversations(chat, store or _own_store(backend), shared=backend.service.pipeline.shared)
+        chat.observers.append(backend.metrics)
         backend.parts["conversations"] = conversations
 
         async def renew(now: Settings) -> None:
@@ -295,7 +296,7 @@ class ChatRoutes:
 
     async def ask(self, request: Request) -> Response:
         """Ask a question; the answer streams in."""
-        self.backend.check_open()
+        self.backend.check_open(request)
         body = await read_body(request, Question)
         self.choices.check_model(user_of(request), body.model)
         live = await self.conversations.send(

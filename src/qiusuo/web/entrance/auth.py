@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import SecretStr
 from starlette.types import Scope
 
-from qiusuo.config.server import OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
+from qiusuo.config.server import METRICS, OPERATOR, ServerSettings, TokenEntry, host_key, is_loopback
 from qiusuo.people.person import Person, Role, Via
 from qiusuo.web.entrance.proxies import SAID_BY_PROXIES
 from qiusuo.web.errors import Refusal
@@ -41,12 +41,15 @@ class Tokens:
 
     def __init__(self, tokens: Iterable[SecretStr] | None) -> None:
         self._users: list[tuple[bytes, str]] = []
+        self._watchers: set[bytes] = set()
         roles: dict[str, set[str]] = {}
         for given in tokens or ():
             entry = TokenEntry.read(given.get_secret_value())
             digest = sha256(entry.token.encode())
             name = entry.name or f"token-{digest.hexdigest()[:_SHOWN_DIGITS]}"
             self._users.append((digest.digest(), name))
+            if entry.role == METRICS:
+                self._watchers.add(digest.digest())
             roles.setdefault(name, set()).add(entry.role)
         # Of two tokens of one name the lesser role counts: requests are known by their name alone.
         self.operators = frozenset(name for name, found in roles.items() if found == {OPERATOR})
@@ -65,6 +68,10 @@ class Tokens:
         if name is None:
             return None
         return Person(name, Role.OPERATOR if name in self.operators else Role.USER, Via.SETTINGS)
+
+    def only_watches(self, token: str) -> bool:
+        """Tell whether a token that is known opens ``/metrics`` and nothing else."""
+        return sha256(token.encode("utf-8", "replace")).digest() in self._watchers
 
     def user(self, token: str | None) -> str | None:
         """Return the name that goes with a token, None for a stranger's."""

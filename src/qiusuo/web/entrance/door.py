@@ -37,6 +37,7 @@ LATE_SECONDS: Final = 2.0
 WAITING: Final = 2048
 """How many may wait for their late answer; who finds no place is answered at once, and hung up on."""
 ADDRESSES: Final = 4096
+METRICS_PATH: Final = "/metrics"
 LINES: Final = 30
 """Addresses that the log names in a window; the others it only counts."""
 
@@ -142,9 +143,12 @@ class Door:
         """Return whose token it is.
 
         Raises:
-            Refusal: nobody's; after a while, where there were many from that address. Or it cannot be told.
+            Refusal: nobody's; after a while, where there were many from that address. Or it cannot be told; or the
+                token is for ``/metrics`` alone.
         """
         person = self._tokens.person(token)
+        if person is not None and token and self._tokens.only_watches(token) and scope["path"] != METRICS_PATH:
+            raise Refusal(HTTPStatus.FORBIDDEN, Fact("web.only_metrics"))
         if person is None and token and self.people is not None:
             await self._look(scope)
             person = self.people.holder(token)

@@ -16,8 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from qiusuo.config.server import ServerSettings, host_key, is_loopback
 from qiusuo.files import MAX_BYTES
 from qiusuo.logs import request_id, valid_request_id
+from qiusuo.people.person import Person
 from qiusuo.web.entrance.auth import HOST, OPEN, is_sent_by_itself, note_person, person_of, token_of
-from qiusuo.web.entrance.door import Door
+from qiusuo.web.entrance.door import METRICS_PATH, Door
+from qiusuo.web.entrance.elsewhere import elsewhere_headers
 from qiusuo.web.entrance.lingering import lingering
 from qiusuo.web.entrance.origins import AllowedOrigins, cors_headers
 from qiusuo.web.entrance.packed import coding_of, unpacked
@@ -47,7 +49,7 @@ SIGN_IN_PATHS: Final = frozenset({"/signin", "/signin/callback", "/signout", "/a
 LATE_PATHS: Final = frozenset({"/tavily/search", "/tavily/extract"})
 """Their endpoints look for the token themselves: old clients of Tavily send it in the body."""
 
-HEAD_PATHS: Final = OPEN_PATHS | {"/api/engines", "/api/health", "/metrics", "/openapi.json", "/config"}
+HEAD_PATHS: Final = OPEN_PATHS | {"/api/engines", "/api/health", METRICS_PATH, "/openapi.json", "/config"}
 """Are asked by HEAD as by GET; pages and models have it of themselves, a search is not made for it."""
 KEEP_ALIVE_SECONDS: Final = 75
 """Clients keep a connection that long; the server a little longer, so that none is closed under a request."""
@@ -192,7 +194,9 @@ class Guard:
                 said = scope["path"].startswith(_PARTS) or any(name == _POLICY for name, _ in own)
                 policy = () if said else (_NOTHING,)
                 budget = self._door.budget_headers(person_of(scope))
-                message["headers"] = [*own, *_HEADERS, *policy, *budget, *(cors_headers(origin) if origin else ())]
+                cors = cors_headers(origin) if origin else ()
+                elsewhere = elsewhere_headers(scope, headers)
+                message["headers"] = [*own, *_HEADERS, *policy, *budget, *cors, *elsewhere]
                 # Not every word that strangers can think of becomes a time series.
                 method = scope["method"] if scope["method"] in _METHODS else "other"
                 self._metrics.request_ended(self._route(scope), method, message["status"])
@@ -231,16 +235,31 @@ class Guard:
         # Whoever watches the server calls it by its address, or by no name at all.
         names = {_name_of(host), _name_of(called)}
         if self._hosts is not None and scope["path"] not in OPEN_PATHS and not names <= self._hosts:
-            raise _wrong_host()
-        preflight = self._origins.preflight(scope, headers)
-        if preflight is not None:
-            return preflight
-        await self._let_in(scope, headers, host)
+            note_person(scope, await self._watcher(scope, headers))
+        else:
+            preflight = self._origins.preflight(scope, headers)
+            if preflight is not None:
+                return preflight
+            await self._let_in(scope, headers, host)
         length = headers.get(b"content-length", b"0")
         limit = _largest(scope)
         if not length.isdigit() or int(length) > limit:
             raise _too_large(limit)
         return None
+
+    async def _watcher(self, scope: Scope, headers: Headers) -> Person:
+        """Return who reads the metrics by another name: Prometheus calls each server of a fleet by its address.
+
+        A page that points its own name here knows no token, and none is sent for it.
+
+        Raises:
+            Refusal: it is something else, or nobody who may.
+        """
+        token = None if is_sent_by_itself(headers) else token_of(headers)
+        asked = (scope["method"], scope["path"]) == (HTTPMethod.GET, METRICS_PATH)
+        if not asked or not token or await self._door.is_open(scope):
+            raise _wrong_host()
+        return await self._door.person(token, scope)
 
     async def _let_in(self, scope: Scope, headers: Headers, host: str) -> None:
         """Find out who calls.

@@ -147,17 +147,15 @@ class Server(uvicorn.Server):
             logger.warning("answers that are not whole are broken off; what they have said is kept")
         # Otherwise answers would be torn off: their readers would hear of no end, and containers are killed soon.
         self.app.stop_streams()
+        if self.server_state.connections and not self.force_exit:
+            await self._close_port(sockets or [])
         await super().shutdown(sockets)
         if self._when_stopped is not None:  # here: the signal that is passed on later may end the process
             self._when_stopped()
 
     async def _finish(self, sockets: list[socket.socket]) -> None:
         """Wait for what is being answered, unless told to stop meanwhile. Connections end with their answers."""
-        for server in self.servers:
-            server.close()
-        for listener in sockets:
-            listener.close()
-        await asyncio.sleep(_ON_THE_WAY_SECONDS)
+        await self._close_port(sockets)
         for connection in list(self.server_state.connections):
             connection.shutdown()
         loop = asyncio.get_running_loop()
@@ -165,6 +163,14 @@ class Server(uvicorn.Server):
         # What is being told to stop sets no event either.
         while self._retiring and loop.time() < end and self._is_busy():  # noqa: ASYNC110
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def _close_port(self, sockets: list[socket.socket]) -> None:
+        """Let nobody in any more, and hear those out who have just come."""
+        for server in self.servers:
+            server.close()
+        for listener in sockets:
+            listener.close()
+        await asyncio.sleep(_ON_THE_WAY_SECONDS)
 
     def _is_busy(self) -> bool:
         return bool(self.server_state.connections or self.server_state.tasks) or self.app.is_answering()

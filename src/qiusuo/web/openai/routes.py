@@ -127,7 +127,7 @@ class OpenAiRoutes:
         )
 
     async def _respond(self, request: Request, read: Read, shaped: Callable[[Completion], Shape]) -> Response:
-        if self._backend.life.stopping:
+        if self._backend.is_closed_to(request):
             raise stopping()
         raw, owner = await request.body(), owner_of(request)
         # Megabytes take a while to read, in which the streams of others must not stand still.

@@ -15,6 +15,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from qiusuo.chat.events.observe import Answered, AnswerObserver
 from qiusuo.errors import UserRateLimited
 from qiusuo.models import Attempt, SearchResponse
 from qiusuo.pipeline.observe import Asked, SearchObserver, outcome_of
@@ -23,10 +24,12 @@ from qiusuo.service import Allowance
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _ENGINE: Final = ("engine",)
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+_ANSWER_SECONDS: Final = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+"""Models think for a while, and a research for minutes."""
 
 
-class Metrics(SearchObserver):
-    """Counts the searches of a service and the requests of a server; those of all workers in one ``folder``."""
+class Metrics(SearchObserver, AnswerObserver):
+    """Counts searches and answers, and the requests of a server; those of all workers in one ``folder``."""
 
     def __init__(self, folder: str | None = None) -> None:
         self._folder = folder
@@ -42,6 +45,18 @@ class Metrics(SearchObserver):
         )
         self._engine_took = Histogram(
             "qiusuo_engine_seconds", "Seconds per request to an engine", ["engine"], buckets=_SECONDS, **made
+        )
+        self._answers = Counter("qiusuo_answers", "Answers of the chat by how they ended", ["outcome"], **made)
+        self._answering = Gauge("qiusuo_answers_in_flight", "Answers under way", multiprocess_mode="livesum", **made)
+        self._answer_took = Histogram("qiusuo_answer_seconds", "Seconds per answer", buckets=_ANSWER_SECONDS, **made)
+        self._first_word = Histogram(
+            "qiusuo_answer_first_word_seconds",
+            "Seconds until an answer's first word",
+            buckets=_ANSWER_SECONDS,
+            **made,
+        )
+        self._model_failures = Counter(
+            "qiusuo_model_failures", "What went wrong with models, by the code of the notice", ["code"], **made
         )
         self._requests = Counter("qiusuo_http_requests", "HTTP requests", ["route", "method", "status"], **made)
         self._refused = Counter(
@@ -72,6 +87,18 @@ class Metrics(SearchObserver):
         self._attempts.labels(attempt.engine, attempt.outcome.value, skipped).inc()
         if not attempt.skipped:
             self._engine_took.labels(attempt.engine).observe(attempt.ms / 1000)
+
+    def answer_started(self) -> None:
+        self._answering.inc()
+
+    def answer_ended(self, answer: Answered) -> None:
+        self._answering.dec()
+        self._answers.labels(answer.outcome).inc()
+        self._answer_took.observe(answer.seconds)
+        if answer.first_seconds is not None:
+            self._first_word.observe(answer.first_seconds)
+        for code in answer.failures:
+            self._model_failures.labels(code).inc()
 
     def request_ended(self, route: str, method: str, status: int) -> None:
         """Count an answered HTTP request; ``route`` is the path as it was declared, not as it was typed."""
