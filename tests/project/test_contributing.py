@@ -15,7 +15,7 @@ from tests.support.documents import CONTRIBUTING, FENCE, ROOT, text_of
 
 pytestmark = pytest.mark.programs
 FILE = re.compile(r"# ([\w/]+\.(?:py|toml))\n")
-ENGINE, CHAT, DOCTOR = "src/qiusuo/engines/acme.py", "src/qiusuo/chat/chat.py", "src/qiusuo/doctor/run.py"
+ENGINE, CHAT, DOCTOR = "src/qiusuo/engines/acme.py", "src/qiusuo/chat/turns/beforehand.py", "src/qiusuo/doctor/run.py"
 # What the guide says to run for each of its examples, and the tests that hold the words, the docs and the commands.
 TESTS = (
     "tests/engines/test_acme.py",
@@ -96,8 +96,8 @@ def follow(folder: Path) -> None:
     # The notice.
     notices = folder / "src/qiusuo/words/texts/notice.toml"
     notices.write_text(f"{notices.read_text('utf-8')}\n{example('[long_question]')}", "utf-8")
-    first = "        journal, ask = context.journal, context.ask\n        wanted ="
-    edit(folder / CHAT, first, first.replace("        wanted", example("journal.notice(notice(") + "        wanted"))
+    first = "    journal, ask = context.journal, context.ask\n"
+    edit(folder / CHAT, first, first + example("journal.notice(notice("))
     # The check of the doctor, and its heading in both guides.
     checks = folder / DOCTOR
     edit(checks, "from qiusuo.doctor.files", "from qiusuo.doctor.disk import check_disk\nfrom qiusuo.doctor.files")

@@ -25,6 +25,7 @@ from qiusuo.chat.questions import is_task, question_in
 from qiusuo.chat.research.turn import research_turn
 from qiusuo.chat.sessions.session import ChatSettings, Memory, Mode, now
 from qiusuo.chat.turns import prompts
+from qiusuo.chat.turns.beforehand import tell_beforehand
 from qiusuo.chat.turns.chat_turn import chat_turn
 from qiusuo.chat.turns.context import Ask, Context
 from qiusuo.chat.turns.history import remember, without_links
@@ -298,12 +299,9 @@ class Chat:
 
     async def _answer(self, context: Context) -> None:
         journal, ask = context.journal, context.ask
-        self._warn(context)
-        if context.model.info.kind == EXTRACTIVE:
-            if context.hand.name == FIRST:  # else it was chosen
-                journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
-            if ask.client.tools:
-                context.leave_out_client_tools()
+        tell_beforehand(context)
+        if context.model.info.kind == EXTRACTIVE and ask.client.tools:
+            context.leave_out_client_tools()
         await tell_what_is_here(context)
         if ask.files:
             context.query = await without_file_words(context, context.query)
@@ -325,16 +323,6 @@ class Chat:
             logger.warning("the model failed: %s", error)
             journal.notice(model_notice(error, context.model.info.label, context.failed))
             journal.finish(Done(TurnState.FAILED, journal.record.answer, finish="error"))
-
-    def _warn(self, context: Context) -> None:
-        """Tell what a reader should know before the answer: a model that is gone, a budget that is nearly used up."""
-        journal, ask = context.journal, context.ask
-        wanted = ask.settings.model if ask.model is None else ask.model
-        if wanted and wanted != context.hand.name:
-            gone = Fact("notice.model_gone", name=wanted, model=context.model.info.title)
-            journal.notice(notice(gone, "warning"))
-        for fact in self.service.rules.warnings(ask.user):
-            journal.notice(notice(fact))
 
     async def _native(self, context: Context) -> NativeSearch | None:
         """Return the model's own search where it is first in the order; else None."""
