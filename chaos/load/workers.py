@@ -23,7 +23,7 @@ UPSTREAM_SECONDS = 0.1
 PER_TURN = 1_000_000  # more than anybody answers in a turn: no two turns ask the same
 CALCULATION = "d = {}\nfor i in range(20_000_000): d[i * 7 % 5000] = d.get(i % 5000, 0) + 1"
 # So many connections that two workers are busy too: each uncached search waits for the upstream most of its time.
-KINDS = (("cached", 64), ("uncached", 512))
+KINDS = (("cached", 64), ("uncached", 800))
 
 
 @dataclass

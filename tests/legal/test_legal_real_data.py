@@ -204,6 +204,20 @@ def test_the_names_of_statutes_are_installed_ones(statutes: LegalIndex) -> None:
     assert names >= STATUTE_NAMES
 
 
+@pytest.mark.parametrize(
+    ("question", "end"),
+    [
+        ("民法典第204条", "但是法律另有规定或者当事人另有约定的除外。"),
+        ("民法典第462条", "该请求权消灭。"),
+        ("民法典第1118条", "因养父母虐待、遗弃养子女而解除收养关系的除外。"),
+        ("民法典第1258条", "应当承担侵权责任。"),
+        ("刑法第101条", "但是其他法律有特别规定的除外。"),
+    ],
+)
+def test_headings_of_the_next_part_are_no_text_of_an_article(statutes: LegalIndex, question: str, end: str) -> None:
+    assert RegulationSearch(statutes).search(question).results[0].content.endswith(end)
+
+
 def test_whole_questions_reach_the_right_way(statutes: LegalIndex) -> None:
     """The two questions of a first visit, both by their rules and by the index."""
     search = RegulationSearch(statutes)

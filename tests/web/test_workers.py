@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,21 @@ class TestLife:
         assert "unixsocket:" in children(pair.process.pid)[store], "it has no port"
         os.kill(store, signal.SIGKILL)
         until(lambda: pair.store not in {None, store})
+
+    def test_connections_that_come_at_once_and_stay_are_shared_out(self, pair: Workers) -> None:
+        pids = pair.wait_for()
+
+        def sockets(pid: int) -> int:
+            links = (entry.readlink() for entry in Path(f"/proc/{pid}/fd").iterdir())
+            return sum(str(link).startswith("socket:") for link in links)
+
+        before = {pid: sockets(pid) for pid in pids}
+        address = ("127.0.0.1", pair.port)
+        with ExitStack() as stack:
+            for _ in range(60):
+                stack.enter_context(socket.create_connection(address))
+            until(lambda: sum(sockets(pid) - before[pid] for pid in pids) >= 60)
+            assert min(sockets(pid) - before[pid] for pid in pids) >= 20
 
     def test_new_workers_take_over_and_the_old_finish_their_answers(self, pair: Workers, model: ScriptedModel) -> None:
         old = pair.wait_for()

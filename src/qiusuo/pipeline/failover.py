@@ -52,8 +52,11 @@ class Failover:
         return await _Race(self, request, lanes).run()
 
     def may_hedge(self, lane: Lane, successor: Lane) -> bool:
-        """Tell whether ``successor`` may start while ``lane`` is still being asked."""
-        if not self.hedge_delay:
+        """Tell whether ``successor`` may start while ``lane`` is still being asked.
+
+        Not beside one on this machine: it may be slow once, while it loads, and until it has answered nothing goes out.
+        """
+        if not self.hedge_delay or lane.engine.local:
             return False
         return self.hedge_paid or not (lane.engine.costs_money and successor.engine.costs_money)
 

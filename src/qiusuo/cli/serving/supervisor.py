@@ -19,6 +19,7 @@ from qiusuo.cli.serving.process import WorkerProcess, forget_gauges
 from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
 from qiusuo.storage.private import PrivateStore, client_is_installed, find_program
+from qiusuo.web.entrance.tally import Tally
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,7 @@ class Supervisor:
         self._settings = plan.settings
         self._own = OwnFolder()
         self._folder = self._own.path
+        self._tally = Tally(self._folder)
         self._store: PrivateStore | None = None
         self._workers: list[WorkerProcess] = []
         """Those that have a place; others finish what they answer, or are about to serve."""
@@ -160,6 +162,7 @@ class Supervisor:
         code = await worker.wait()
         self._everybody.discard(worker)
         forget_gauges(worker.pid, self._folder)
+        self._tally.forget(worker.pid)
         async with self._changing:  # whoever puts it into a place has done so
             if worker not in self._workers or self._stopping.is_set():
                 return

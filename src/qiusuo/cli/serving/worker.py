@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -23,6 +24,7 @@ from qiusuo.config import Settings
 from qiusuo.errors import ConfigurationError
 from qiusuo.logs import log_for_machines, start_logging
 from qiusuo.storage.private import end_orphan
+from qiusuo.web.entrance.tally import Tally
 
 if TYPE_CHECKING:
     from qiusuo.web.entrance.server import Server
@@ -68,6 +70,7 @@ class Worker:
 
         return Server(
             app,
+            tally=Tally(Path(self._order.folder)),
             access_log=self._order.access_log,
             tls=tls,
             workers=self._order.count,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-STORE_VERSION: Final = 4
+STORE_VERSION: Final = 5
 """Changes with the tables and with what is read into them: an older store is read again from its sources."""
 RANKING_VERSION: Final = 4
 """Changes with the fields, tokens or priors of ranking: an older one is built again from the store."""

@@ -16,9 +16,11 @@ from typing import Any, Final, cast
 import uvicorn
 
 from qiusuo.web.app import QiusuoApp
+from qiusuo.web.entrance.accepting import OneByOne
 from qiusuo.web.entrance.connections import BoundedProtocol, OpenConnections, Refusals
 from qiusuo.web.entrance.guard import KEEP_ALIVE_SECONDS
 from qiusuo.web.entrance.proxies import TrustedProxies
+from qiusuo.web.entrance.tally import Tally
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +43,8 @@ _OWN_FILES: Final = 384
 class Server(uvicorn.Server):
     """Serves the app until told to stop.
 
-    One of several ``workers`` takes its share of the connections, and hears no signals itself: its supervisor calls
-    :meth:`stop`, :meth:`force` and :meth:`retire`.
+    One of several ``workers`` takes its share of the connections, by a ``tally`` of all, and hears no signals itself:
+    its supervisor calls :meth:`stop`, :meth:`force` and :meth:`retire`.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Server(uvicorn.Server):
         access_log: bool = False,
         tls: ssl.SSLContext | None = None,
         workers: int = 1,
+        tally: Tally | None = None,
         hears_signals: bool = True,
         when_started: Callable[[], None] | None = None,
         when_stopped: Callable[[], None] | None = None,
@@ -90,6 +93,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self.app = app
         self._hears_signals = hears_signals
+        self._tally = tally
         self._when_started = when_started
         self._when_stopped = when_stopped
         self._retiring = False
@@ -127,9 +131,24 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""
-        await super().startup(sockets)
+        if self._tally is not None and sockets:
+            await super().startup([])
+            taking = [self._take_one_by_one(listener, self._tally) for listener in sockets]
+            self.servers = cast("list[asyncio.base_events.Server]", taking)
+        else:
+            await super().startup(sockets)
         if self._when_started is not None:
             self._when_started()
+
+    def _take_one_by_one(self, listener: socket.socket, tally: Tally) -> OneByOne:
+        connections = self.server_state.connections
+        return OneByOne(listener, self._make_protocol, self.config.ssl, tally=tally, count=lambda: len(connections))
+
+    def _make_protocol(self) -> asyncio.Protocol:
+        """Return the protocol of a new connection, as uvicorn makes it."""
+        return self.config.http_protocol_class(  # type: ignore[call-arg]  # as in uvicorn
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. The port stays open while answers become whole, so that whoever asks hears what goes on."""
