@@ -48,6 +48,16 @@ def of_ours(texts: Sequence[str]) -> str:
     return re.sub(r"《[^》]*》|“[^”]*”|第[一二三四五六七八九十百千零]+条", "", "\n".join(said))
 
 
+def test_cards_name_the_engine_in_the_language_of_the_page(chromium: Browser, world: PageWorld) -> None:
+    with screen(chromium, world, locale="zh-CN") as page:
+        turn = page.ask("民法典第1042条")
+        expect(turn.locator(".card").first).to_contain_text("本地法律库")
+        expect(turn.locator(".verdicts")).to_have_count(0)  # an excerpt always agrees with itself
+        for language, told in (("English", "Local laws"), ("简体中文", "本地法律库")):
+            page.speak(language)
+            expect(page(".card").first).to_contain_text(told)
+
+
 @pytest.mark.parametrize(("locale", "phone"), [("zh-CN", False), ("en-GB", True)], ids=["desktop", "phone, English"])
 def test_a_conversation_on_law(chromium: Browser, world: PageWorld, locale: str, phone: bool) -> None:
     with screen(chromium, world, phone=phone, locale=locale) as page:

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 from qiusuo.chat.events.turn import TurnRecord, TurnState
 from qiusuo.chat.focus import Scope
+from qiusuo.chat.models.port import called_in
 from qiusuo.citations.linking.references import LINK, escape_markdown, without_file_links
 from qiusuo.urls import link_url
 from qiusuo.words import Fact, Language
@@ -120,7 +121,9 @@ def _html_page(title: str, body: str, language: Language, head: str = "") -> str
 
 def _facts(record: TurnRecord, language: Language) -> str:
     """Say when and by what it was made, and what its searches were kept to."""
-    made = Fact("research.made", date=record.created_at[:10], model=record.model or "—").text(language)
+    made = Fact("research.made", date=record.created_at[:10], model=called_in(language, record.model) or "—").text(
+        language
+    )
     return f"{made} {Scope.from_dict(record.scope).told.text(language)}" if record.scope else made
 
 

@@ -18,7 +18,7 @@ export async function tellAgain() {
 
 /** @param {Turn} turn @param {Turn | undefined} anew @returns {Turn} */
 function retold(turn, anew) {
-  return anew ? { ...turn, notices: anew.notices, rounds: anew.rounds, readings: anew.readings } : turn;
+  return anew ? { ...turn, notices: anew.notices, rounds: anew.rounds, readings: anew.readings, sources: anew.sources } : turn;
 }
 
 /** @param {string} session @param {Turn[]} wanted @returns {Promise<Map<string, Turn>>} the last turns, back to the wanted ones */

@@ -92,7 +92,7 @@ function Ending({ turn, last, busy }) {
 /** @param {{turn: Turn}} props */
 function Verdicts({ turn }) {
   const counts = turn.check?.report?.counts;
-  if (!counts) return null;
+  if (!counts || turn.model === "extractive") return null; // an excerpt always agrees with itself
   const kinds = /** @type {const} */ (["supported", "weak", "not_found"]);
   const some = kinds.filter((kind) => counts[kind] > 0);
   if (!some.length) return null;
