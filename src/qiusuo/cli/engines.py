@@ -34,9 +34,8 @@ def run_engines(*, short: bool, as_json: bool) -> Exit:
         data = {"order": names, "engines": [_data(status, words) for status in statuses]}
         sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
     elif short:
-        ready = [
-            status.called(words.language) for status in statuses if status.name in names and status.state == "ready"
-        ]
+        # Those of one subject too: laws that were just installed.
+        ready = [status.called(words.language) for status in statuses if status.state == "ready"]
         typer.echo(words("engines_ready", names=ready or words("none")))
         commands = {"up": typed(KitCommands().start[-1]), "engines": typed("qiusuo engines")}
         typer.echo(words("engines_add", **commands))

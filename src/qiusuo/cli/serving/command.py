@@ -10,6 +10,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Iterable
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from qiusuo.web.entrance.server import Server
 
 BACKLOG: Final = 2048
+_NEAR: Final = 100
+_LAST_PORT: Final = 65535
 
 
 def run_serve(
@@ -222,9 +225,17 @@ def _loops_back(address: Any) -> bool:
     return ip_address(str(address[0]).partition("%")[0]).is_loopback
 
 
+def _free_port(host: str, taken: int) -> int:
+    """Return the next port that can be had, or the next one where none is near."""
+    for port in range(taken + 1, min(taken + _NEAR, _LAST_PORT) + 1):
+        with suppress(OSError), socket.create_server((host, port)):
+            return port
+    return min(taken + 1, _LAST_PORT)
+
+
 def _bind_problem(error: OSError, host: str, port: int) -> ConfigurationError:
     if error.errno == errno.EADDRINUSE:
-        return ConfigurationError(Fact("cli.port_in_use", port=port, host=host, other=port + 1))
+        return ConfigurationError(Fact("cli.port_in_use", port=port, host=host, other=_free_port(host, port)))
     if error.errno == errno.EACCES:
         return ConfigurationError(Fact("cli.port_forbidden", port=port))
     return ConfigurationError(Fact("cli.listen_failed", port=port, host=host, words=error.strerror or ""))
