@@ -1,8 +1,10 @@
 # Everything starts here, on a machine with Python 3.11+ and make and nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
-# How many test processes: one more than two cores, since many tests wait for a deadline or a browser.
+# How many test processes: more than two cores, since many tests wait for a deadline or a browser; those of `make check`,
+# which start no other program, one more still.
 JOBS ?= 3
+CHECK_JOBS ?= 4
 # Where it is set, every program that the tests start would compile all that it imports anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -39,7 +41,7 @@ test:  ## Install everything and run all checks and tests
 check:  ## Lint, and every test that starts no other program: what to run while you work
 	@$(PYTHON) scripts/setup.py --check
 	@$(MAKE) --no-print-directory quick-lint
-	@$(BESIDE_TYPES) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m "not programs" --hypothesis-profile=quick
+	@$(BESIDE_TYPES) $(BIN)/python -m pytest -q -n $(CHECK_JOBS) --dist loadgroup -m "not programs" --hypothesis-profile=quick
 
 lint: quick-lint  ## Format check, lint, types, generated docs
 	$(BIN)/mypy
