@@ -32,6 +32,7 @@ _SIGNS: Final = {
     Level.WARNING: "[yellow]![/]",
     Level.PROBLEM: "[bold red]✗[/]",
 }
+_UNTRIED: Final = frozenset({"provider.keyless", "provider.not_probed"})
 EXIT_CODES: Final = {Level.OK: 0, Level.NOTE: 0, Level.WARNING: 0, Level.PROBLEM: 3}
 
 
@@ -125,4 +126,8 @@ def _print_findings(findings: Sequence[Finding], words: Words) -> None:
             links = " · ".join(filter(None, (finding.guide_in(words.language), finding.link)))
             out.print(f"    [dim]{escape(links)}[/]")
     counts = [sum(finding.level is level for finding in findings) for level in (Level.PROBLEM, Level.WARNING)]
-    out.print(escape(words("verdict", problems=counts[0], warnings=counts[1]) if any(counts) else words("all_well")))
+    untried = [finding.values["label"] for finding in findings if finding.code in _UNTRIED]
+    if any(counts):
+        out.print(escape(words("verdict", problems=counts[0], warnings=counts[1])))
+    else:
+        out.print(escape(words("all_well_so_far", names=untried) if untried else words("all_well")))
