@@ -185,7 +185,7 @@ class TestLayers:
         assert set(full) == set(LARGER), f"make rooms, or say in this test why not: {full}"
 
     def test_no_pattern_repeats_a_group_possessively(self) -> None:
-        """Python before 3.11.5, which Debian 12 still has, gets ``(…)*+`` and ``(?>…)`` wrong: spans that go backwards.
+        """Python 3.11.2, which Debian 12 has, gets ``(…)*+`` wrong: spans that go backwards. 3.11.7 is right.
 
         Of single characters (``[a-z]++``) it is right; elsewhere a look-ahead says what may not follow.
         """
