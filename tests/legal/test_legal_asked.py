@@ -15,6 +15,7 @@ from qiusuo.legal.index.folder import IndexFolder
 from qiusuo.legal.index.handle import LegalIndex
 from qiusuo.legal.models import ArticleNumber, LawKind
 from qiusuo.legal.reading.names import kind_of, name_key
+from qiusuo.legal.recognising.recognise import looks_legal
 from tests.support.legal_samples import build, opened, write_sources
 
 pytest_plugins = ["tests.support.statutes"]
@@ -110,3 +111,15 @@ def test_likeness_in_meaning_counts_too(written: Path) -> None:
         [index.rank_articles("my new mug leaks hot water and the shop refuses", 5)[0].id]
     )
     assert best.version.law.name == "水壶法"
+
+
+@pytest.mark.parametrize(
+    "question", ["产假多少天", "几岁可以结婚", "法定节假日加班几倍工资", "未成年人打人要负责吗", "难产产假多少天"]
+)
+def test_short_questions_of_lay_people_are_recognised(question: str) -> None:
+    assert looks_legal(question)
+
+
+@pytest.mark.parametrize("question", ["生产假发多少天发货", "猫几岁可以绝育", "她为什么休产假"])
+def test_others_with_the_same_words_are_not(question: str) -> None:
+    assert not looks_legal(question)
