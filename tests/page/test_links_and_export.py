@@ -20,6 +20,15 @@ pytestmark = with_own_browser(__name__)
 
 HOSTILE = "<script>alert(1)</script> **x** [a](javascript:alert(1)) https://evil.example/ \u0007\u202e\"'&"
 ELSEWHERE = "http://elsewhere.example/"
+# Follow a link to an answer, move the focus in the very frame that brings the answer, and tell where it stays.
+TO_THE_COMPOSER_AT_ONCE = """async ([address, wanted]) => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  location.hash = address;
+  while (document.activeElement?.dataset.turn !== wanted) await frame();
+  document.getElementById("question").focus();
+  for (let frames = 0; frames < 40; frames++) await frame();
+  return document.activeElement.id;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +133,8 @@ def test_a_link_to_an_answer_far_up(chromium: Browser, tmp_path: Path) -> None:
         other = turns[60]["id"]
         page.page.evaluate(f"location.hash = '#/s/{session}/{other}'")
         expect(page(f'article[data-turn="{other}"]')).to_be_focused(timeout=20_000)
+        # A reader who goes on to the composer at once is not fetched back.
+        assert page.page.evaluate(TO_THE_COMPOSER_AT_ONCE, [f"#/s/{session}/{wanted}", wanted]) == "question"
         page.page.evaluate(f"location.hash = '#/s/{session}/gone'")
         expect(page(".toast")).to_contain_text("no longer")
         page.ask("second")
