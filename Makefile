@@ -11,7 +11,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # The uv that set-up brings where the machine has none; the statutes may need it too. Looked for when it is needed.
 OWN_UV = $$(ls $(CURDIR)/.cache/uv-env/bin/uv 2>/dev/null)
 
-# Types are checked beside the tests: without its cache mypy takes most of a minute, on one core.
+# Types are checked beside the tests: without its cache mypy takes most of a minute, on one core. Where the tests drive
+# browsers, which a loaded machine makes late, it takes what they leave.
 BESIDE_TYPES = $(BIN)/python scripts/beside.py $(BIN)/mypy --
 
 .DEFAULT_GOAL := help
@@ -35,7 +36,7 @@ run: setup  ## Install everything, Chinese statutes too, and serve the chat page
 test:  ## Install everything and run all checks and tests
 	@$(PYTHON) scripts/setup.py --test
 	@$(MAKE) --no-print-directory quick-lint
-	@$(BESIDE_TYPES) $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	@$(BIN)/python scripts/beside.py nice -n 5 $(BIN)/mypy -- $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 	@$(MAKE) --no-print-directory wheel
 
 check:  ## Lint, and every test that starts no other program: what to run while you work

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 from tests.support.chromium import browser, light_browser
 from tests.support.own_program import _own_programs_are_forked
 from tests.support.postgres_process import postgres
-from tests.support.sharing_out import FileScheduling, longest_first
+from tests.support.sharing_out import FileScheduling, compile_first, longest_first
 
 # Fixtures: one browser and a light one, one PostgreSQL, one process that our commands are forked from, for all tests.
 __all__ = ["_own_programs_are_forked", "browser", "light_browser", "postgres"]
@@ -64,6 +64,11 @@ _LARGE_PACKAGE = 100
 _LOCAL = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}  # noqa: S104 - a set of names, nothing is bound
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let several processes begin with what one of them has compiled."""
+    compile_first(config)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
     """Hand out whole files where groups are kept together, as ``make`` asks for."""
     return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
@@ -90,6 +95,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     _set_aside_what_is_loaded(session)
     gc.set_threshold(20_000)
     gc.enable()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell why the first try of a test did not do: the second one hides it."""
+    for first in terminalreporter.stats.get("rerun", ()):
+        *_, why = first.longreprtext.strip().splitlines() or [""]
+        raised = [line.removeprefix("E").strip() for line in first.longreprtext.splitlines() if line.startswith("E ")]
+        terminalreporter.write_line(f"FIRST TRY {first.nodeid} ({first.when}): {' '.join(raised[:3]) or why}"[:1000])
+        for tab in (line for line in raised if line.startswith("the tab:")):
+            terminalreporter.write_line(f"  {tab}"[:1500])
 
 
 @pytest.hookimpl(trylast=True)

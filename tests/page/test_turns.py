@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.page.test_access import violations, with_axe
-from tests.support.page_world import CLIPBOARD, LAWS, PAGES, PageWorld, screen, show, with_own_browser
+from tests.support.page_world import ARTICLES, CLIPBOARD, PAGES, PageWorld, screen, show, with_own_browser
 from tests.support.scripted_model import Asked, Call, Gate, Reply
 
 pytestmark = with_own_browser(__name__)
@@ -440,11 +440,11 @@ def test_an_article_of_law_in_an_older_conversation_keeps_its_card(chromium: Bro
     with PageWorld(Reply.text("见[1]。")) as world, screen(chromium, world) as page:
         page.turn_search_on()
         page.ask("民法典577条")
-        card = page.show_laws(LAWS[:1])
+        card = page.show_laws(ARTICLES[:1])
         expect(card).to_contain_text("中华人民共和国民法典 第五百七十七条")
         expect(card.locator(".badge")).to_have_text("现行有效")
         expect(card).to_contain_text("第八章 违约责任 · 版本 2020-05-28 · 施行日期 2021年1月1日")
-        expect(card.locator("blockquote")).to_have_text(LAWS[0]["content"])
+        expect(card.locator("blockquote")).to_have_text(ARTICLES[0]["content"])
         expect(card.locator(".card-remark")).to_have_count(0)
 
 
@@ -470,7 +470,7 @@ def test_what_is_known_of_an_article_s_version_stands_below_it(chromium: Browser
         page.turn_search_on()
         page.ask("劳动法21条")
         note = "来源未给出本版本的施行日期，以公布日期代替。"
-        law = {**LAWS[0], "effectiveDate": "2018-12-29", "dateBasis": "published", "notes": [note]}
+        law = {**ARTICLES[0], "effectiveDate": "2018-12-29", "dateBasis": "published", "notes": [note]}
         card = page.show_laws([law])
         expect(card).to_contain_text("公布日期 2018年12月29日")
         expect(card).not_to_contain_text("施行日期 2018")

@@ -66,7 +66,8 @@ def test_a_token_opens_every_door_until_it_is_revoked(
         assert len(token) >= 32 + len("qs-")
         assert statuses(it, token) == {200}
         assert statuses(it, AMY) == {200}
-        assert statuses(it, None) == statuses(it, token[:-1] + "_") == statuses(it, token.upper()) == {401}
+        wrong = token[:-1] + ("A" if token.endswith("_") else "_")
+        assert statuses(it, None) == statuses(it, wrong) == statuses(it, token.upper()) == {401}
         # Who has it is no operator, and owns what they ask.
         assert it.get("/api/people", token).status_code == it.get("/api/settings", token).status_code == 403
         assert "qiusuo tokens change bob --role operator" in it.get("/api/settings", token).json()["fix"]

@@ -54,7 +54,7 @@ PAGES: Sequence[Mapping[str, str]] = (
 )
 
 # One in force, one repealed, one not yet in force.
-LAWS: Sequence[Mapping[str, str]] = (
+ARTICLES: Sequence[Mapping[str, str]] = (
     {
         "lawName": "中华人民共和国民法典",
         "articleNumber": "第五百七十七条",
@@ -257,7 +257,7 @@ class Screen:
         self.page.keyboard.press("Escape")
         expect(self.page.locator("#beside")).to_have_count(0)
 
-    def show_laws(self, laws: Sequence[Mapping[str, Any]] = LAWS) -> Locator:
+    def show_laws(self, laws: Sequence[Mapping[str, Any]] = ARTICLES) -> Locator:
         """Look at the conversation again, with these laws as older versions kept them; return the first, opened."""
         return self.show_cards(laws, "law")
 

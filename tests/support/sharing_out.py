@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped]  # it has no types
+
+# Loaded while the tests are collected, and by nothing before that.
+_LOADED_LATER = "langchain_core.messages"
+
+
+def compile_first(config: pytest.Config) -> None:
+    """After an installation let one process load all tests: else each compiles everything that they import, at once."""
+    if hasattr(config, "workerinput") or (config.getoption("numprocesses", None) or 0) < 2:
+        return
+    found = importlib.util.find_spec(_LOADED_LATER)
+    if found and found.origin and not Path(importlib.util.cache_from_source(found.origin)).exists():
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-qq"]
+        subprocess.run(command, cwd=config.rootpath, stdout=subprocess.DEVNULL, check=False)  # noqa: S603 - ours
 
 
 def unit_of(node_id: str, group: str | None = None) -> str:
