@@ -118,7 +118,7 @@ class PlainDetails(Details):
     """Details of a kind that nobody here knows (its plug-in is not installed): kept as they are."""
 
     name: str
-    data: Mapping[str, Any]
+    data: Mapping[str, Any] = field(hash=False)
 
     @property
     def kind(self) -> str:  # type: ignore[override]

@@ -55,6 +55,7 @@ fact with values (:mod:`qiusuo.words`) and carries what a policy needs: ``engine
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
@@ -63,6 +64,12 @@ from qiusuo.words import Fact, Language, as_fact, sentences
 from qiusuo.words.wording import Wording, remedy_of, wording
 
 _MOST_FIXES: Final = 2
+MAX_RETRY_AFTER: Final = 24 * 3600.0
+
+
+def believed(seconds: float) -> float | None:
+    """Return for how long a provider is left alone that asks for it: a day at most; "nan" is a float too."""
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), MAX_RETRY_AFTER)
 
 
 class SearchError(Exception):
@@ -189,6 +196,9 @@ class RateLimited(EngineError):
     """The provider asks us to slow down."""
 
     outcome = Outcome.RATE_LIMITED
+
+    def __init__(self, fact: Fact | str, *, retry_after: float | None = None, **more: Any) -> None:
+        super().__init__(fact, retry_after=None if retry_after is None else believed(retry_after), **more)
 
 
 class QuotaExceeded(EngineError):
@@ -388,9 +398,3 @@ class AllEnginesFailed(SearchError):
     def to_dict(self, language: Language = Language.ENGLISH) -> dict[str, Any]:
         """Return the error with its receipt in JSON shape."""
         return super().to_dict(language) | {"attempts": [attempt.to_dict(language) for attempt in self.attempts]}
-
-
-def failed_attempt(engine: str, error: SearchError, ms: int = 0, *, skipped: bool = False) -> Attempt:
-    """Return the line of the receipt for an engine that failed."""
-    known = error.fact, error.remedy, error.retry_after
-    return Attempt(engine, error.outcome, ms, *known, skipped=skipped, commands=error.commands)

@@ -1,15 +1,17 @@
 """Value objects that every layer speaks: the query, a result, the receipt and the response.
 
-All are frozen; nothing here imports anything but details, words and the standard library.
+All are frozen structs (a changed copy: ``msgspec.structs.replace``): one is made for every result of every search.
+Nothing here imports anything of ours but details and words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
+
+import msgspec
 
 from qiusuo.details import Details, PlainDetails
 from qiusuo.words import Fact, Language, said
@@ -58,8 +60,7 @@ class Outcome(StrEnum):
         return Fact(f"outcome.{self.value}")
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """What is asked of an engine. ``language`` is a BCP 47 tag (``zh-CN``), ``region`` a two-letter country."""
 
     text: str
@@ -96,8 +97,7 @@ class Query:
         return self.type is SearchType.NEWS
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResultItem:
+class SearchResultItem(msgspec.Struct, frozen=True):
     """One result. ``source`` is the site's host; ``engines`` lists who found it.
 
     ``details`` is what an engine knows of it beyond its words.
@@ -114,7 +114,7 @@ class SearchResultItem:
 
     def __post_init__(self) -> None:
         if not self.source:
-            object.__setattr__(self, "source", domain_of(self.url))
+            msgspec.structs.force_setattr(self, "source", domain_of(self.url))
 
     @property
     def related(self) -> bool:
@@ -154,8 +154,7 @@ class SearchResultItem:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """One line of the receipt: which engine was asked, how it ended, how long it took and why.
 
     ``fact`` says why, ``remedy`` what to do; ``reason`` and ``fix`` are the same in English. ``skipped`` means that no
@@ -234,8 +233,7 @@ class Attempt:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResponse:
+class SearchResponse(msgspec.Struct, frozen=True):
     """Results with their receipt. ``search_time`` is in milliseconds.
 
     ``cached`` marks an answer from the cache; ``stale`` one that is past its time and was served because no engine

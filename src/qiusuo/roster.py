@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from qiusuo.config import Settings
 from qiusuo.engines import discover_engines
 from qiusuo.engines.base import EngineOptions, Joins, SearchEngine
-from qiusuo.errors import ConfigurationError, NotAllowed, SearchDisabled, SearchError, UnknownEngine, failed_attempt
+from qiusuo.errors import ConfigurationError, NotAllowed, SearchDisabled, SearchError, UnknownEngine
 from qiusuo.http import HttpClient
 from qiusuo.models import SearchType
+from qiusuo.pipeline.attempt import failed_attempt
 from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.pipeline import Choice
 from qiusuo.pipeline.request import SearchRequest

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from datetime import UTC, date, datetime, timedelta
 
-from qiusuo.models import Freshness
+from qiusuo.models import Freshness, domain_of
 from qiusuo.words.script import is_traditional
 
 # Only real tags: "a < b and c > d" is prose and stays.
@@ -57,6 +57,14 @@ def _without_comments(text: str) -> str:
 def visible(text: str) -> str:
     """Take out what a terminal or a browser would act on instead of showing it: controls, breaks, direction marks."""
     return text if text.isprintable() else _UNSEEN.sub("", text)
+
+
+def web_address(url: object) -> tuple[str, str] | None:
+    """Return the address of a result and its host; None for what is no address of the web."""
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        return None
+    url = visible(url.strip())
+    return url, domain_of(url)
 
 
 def without_controls(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from qiusuo.models import (
     Attempt,
@@ -139,7 +139,7 @@ class TestModels:
         [(Query("x"), "text"), (SearchResultItem("t", "u", "s"), "url"), (Attempt("e", Outcome.OK, 1), "engine")],
     )
     def test_values_are_frozen(self, value: object, name: str) -> None:
-        with pytest.raises(FrozenInstanceError):
+        with pytest.raises(AttributeError):
             setattr(value, name, "other")
 
     @pytest.mark.parametrize(
@@ -158,21 +158,20 @@ class TestModels:
         assert not hasattr(value, "__dict__"), "thousands of them are kept"
 
     def test_values_may_be_extended(self) -> None:
-        @dataclass(frozen=True, slots=True)
-        class More(SearchResultItem):
+        class More(SearchResultItem, frozen=True):
             extra: int = 0
 
-        class Plain(SearchResultItem):
+        class Plain(SearchResultItem, frozen=True):
             pass
 
         assert More("t", "https://a.example", "s", extra=3).extra == 3
         plain = Plain("t", "https://www.a.example", "s")
         assert (type(plain), plain.source) == (Plain, "a.example")
-        with pytest.raises(FrozenInstanceError):
+        with pytest.raises(AttributeError):
             plain.title = "u"  # type: ignore[misc]
 
     def test_a_value_that_lacks_something_is_not_made(self) -> None:
-        with pytest.raises(TypeError, match="missing 2 required"):
+        with pytest.raises(TypeError, match="Missing required argument 'url'"):
             SearchResultItem("t")  # type: ignore[call-arg]
 
     @pytest.mark.parametrize(

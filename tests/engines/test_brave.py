@@ -217,6 +217,7 @@ class TestBrave(EngineConformance):
             Fact("engine.day_for_hour"),
         )
         assert engine.notes(Query("x", language="zh-CN", region="CN", freshness=Freshness.DAY), 20) == ()
+        assert engine.notes(Query("x", language="el", language_is_guess=True), 20) == (), "nobody asked for it"
 
     def test_results_are_kept_in_memory_only(self) -> None:
         assert BraveEngine.storing is Storing.MEMORY

@@ -162,3 +162,4 @@ class TestPerplexity(EngineConformance):
             Fact("engine.language_ignored", language="yue"),
         )
         assert engine.notes(Query("x", language="zh-CN", region="CN", freshness=Freshness.HOUR), 20) == ()
+        assert engine.notes(Query("x", language="yue", language_is_guess=True), 20) == (), "nobody asked for it"

@@ -76,6 +76,17 @@ class TestTavily(EngineConformance):
             await self.run(server, Query("x"))
         assert caught.value.retry_after == 42
 
+    @pytest.mark.parametrize(("named", "waited"), [(10**12, 24 * 3600), (-5, 0)])
+    async def test_a_wait_beyond_reason_is_not_believed(
+        self, server: ProviderServer, monkeypatch: pytest.MonkeyPatch, named: int, waited: int
+    ) -> None:
+        body = {"error": {"message": "slow down", "retry_after_seconds": named}}
+        monkeypatch.setattr(server.provider, "refuse", lambda _: Answer(body, 429))
+        server.fault = Fault.RATE_LIMITED
+        with pytest.raises(RateLimited) as caught:
+            await self.run(server, Query("x"))
+        assert caught.value.retry_after == waited
+
     def test_options_that_tavily_lacks_are_reported(self) -> None:
         engine = TavilyEngine("k")
         assert engine.notes(Query("x" * 500, language="zh-CN"), 50) == (

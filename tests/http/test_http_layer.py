@@ -71,9 +71,9 @@ async def door(url: str, *, connect_timeout: float = 3.0, **options: Any) -> Asy
         await client.aclose()
 
 
-async def failure_of(canned: ProviderServer, answer: Answer) -> EngineError:
+async def failure_of(canned: ProviderServer, answer: Answer, **options: Any) -> EngineError:
     canned.provider.reply = answer  # type: ignore[attr-defined]
-    async with door(canned.url) as endpoint:
+    async with door(canned.url, **options) as endpoint:
         with pytest.raises(EngineError) as caught:
             await endpoint.get("/search")
     assert caught.value.engine == "demo"
@@ -112,6 +112,10 @@ class TestRequests:
             await endpoint.get("/a")
             await endpoint.get("/b")
         assert "cookie" not in canned.seen[1].headers
+
+    async def test_words_of_an_error_may_stand_under_a_key_of_the_providers_own(self, canned: ProviderServer) -> None:
+        error = await failure_of(canned, Answer({"problem": "no such plan"}, 400), error_words=("problem",))
+        assert "no such plan" in error.message
 
     @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
     async def test_no_redirect_is_followed(self, canned: ProviderServer, status: int) -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from qiusuo import Query
 from qiusuo.engines.tavily import TavilyEngine
-from qiusuo.errors import ConfigurationError, Unavailable
+from qiusuo.errors import MAX_RETRY_AFTER, ConfigurationError, Unavailable
 from qiusuo.http import Endpoint, HttpClient, check_base_url, parse_retry_after
-from qiusuo.http.api import MAX_RETRY_AFTER, proxy_for
+from qiusuo.http.api import proxy_for
 from qiusuo.http.statuses import error_detail
 from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.tavily import Tavily
@@ -76,6 +76,10 @@ class TestErrorDetail:
     )
     def test_the_sentence_is_found_in_any_shape(self, data: Any, detail: str) -> None:
         assert error_detail(data) == detail
+
+    def test_a_provider_may_have_a_key_of_its_own_for_it(self) -> None:
+        assert error_detail({"problem": "no credits"}) == ""
+        assert error_detail({"error": {"problem": "no credits"}, "message": "m"}, ("problem",)) == "no credits"
 
 
 class TestAddresses:

@@ -46,7 +46,7 @@ FOUNDATION: dict[str, str] = {
     "pages": "words models errors text urls http commands tracing",
     "files": "words details errors pages commands",
     "browser": "words models errors text loops bridge config http commands",
-    "plugins": "models details words",
+    "plugins": "models details logs words",
     "engines": "words models details errors text urls http browser kit plugins",
     "pipeline": "words models errors logs text loops tracing urls config storage engines plugins",
     "roster": "words models errors config http engines pipeline",

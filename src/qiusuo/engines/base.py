@@ -19,8 +19,8 @@ from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.price import Price
 from qiusuo.errors import BadResponse, EngineError, EngineNotConfigured, SearchTimeout
 from qiusuo.http import TOTAL_TIMEOUT, Endpoint, HttpClient, Reply
-from qiusuo.models import Query, SearchResultItem, SearchType, domain_of
-from qiusuo.text import clean, iso_date, shorten_query, visible
+from qiusuo.models import Query, SearchResultItem, SearchType
+from qiusuo.text import clean, iso_date, shorten_query, web_address
 from qiusuo.words import Fact, Language, as_fact
 
 logger = logging.getLogger(__name__)
@@ -257,18 +257,12 @@ class SearchEngine(ABC):
         )
 
 
-def web_address(url: object) -> tuple[str, str] | None:
-    """Return the address of a result and its host; None for what is no address of the web."""
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        return None
-    url = visible(url.strip())
-    return url, domain_of(url)
-
-
 class HttpEngine(SearchEngine):
     """An engine that speaks JSON over HTTP."""
 
     base_url: ClassVar[str] = ""
+    error_words: ClassVar[tuple[str, ...]] = ()
+    """Keys under which an error of the provider has its words, beside the usual ones (``error``, ``message`` …)."""
 
     def __init__(
         self,
@@ -290,6 +284,7 @@ class HttpEngine(SearchEngine):
             headers=self.auth_headers(key),
             secrets=(key,),
             classify=self.classify,
+            error_words=self.error_words,
             timeout=timeout or TOTAL_TIMEOUT,
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import replace
 from typing import Any, ClassVar, Self
+
+from msgspec.structs import replace
 
 from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from abc import abstractmethod
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from urllib.parse import quote_plus
+
+from msgspec.structs import replace
 
 from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineResults, Feature, HttpEngine, Joins, Probe, count_of, field_of, with_sites
@@ -44,7 +46,7 @@ class SerpApi(HttpEngine):
         self._key = (api_key or "").strip()
         # An error of the wire may quote the URL, and in it the key the way URLs write it.
         in_url = quote_plus(self._key, safe="!$'()*,-./:?@_~")
-        self.endpoint = replace(self.endpoint, secrets=(self._key, in_url))
+        self.endpoint = dataclasses.replace(self.endpoint, secrets=(self._key, in_url))
 
     def auth_headers(self, key: str) -> dict[str, str]:  # noqa: ARG002 - SerpApi reads the key from the URL
         return {}

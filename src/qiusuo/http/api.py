@@ -29,6 +29,7 @@ from qiusuo.errors import (
     EngineError,
     SearchTimeout,
     Unavailable,
+    believed,
 )
 from qiusuo.http.faults import connection_fact, is_closed
 from qiusuo.http.statuses import error_detail, error_for_status
@@ -39,8 +40,6 @@ from qiusuo.words import Fact
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 CONNECT_TIMEOUT: Final = 3.0
 TOTAL_TIMEOUT: Final = 10.0
-# A provider that asks us to stay away longer than this is believed only this far.
-MAX_RETRY_AFTER: Final = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,7 @@ class Endpoint:
     timeout: float = TOTAL_TIMEOUT
     max_bytes: int = MAX_BODY_BYTES
     classify: Classify | None = None
+    error_words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_base_url(self.base_url, self.engine)
@@ -215,7 +215,7 @@ class Endpoint:
             raise BadResponse(Fact(code, host=self.host), engine=self.engine) from None
 
     def _error(self, reply: Reply) -> EngineError:
-        detail = self.scrub(error_detail(reply.data))
+        detail = self.scrub(error_detail(reply.data, self.error_words))
         if self.classify is not None:
             special = self.classify(reply, detail)
             if special is not None:
@@ -296,9 +296,7 @@ def parse_retry_after(value: str | None, now: datetime | None = None) -> float |
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-    if seconds != seconds:  # noqa: PLR0124 - "nan" is a float
-        return None
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER)
+    return believed(seconds)
 
 
 def check_base_url(url: str, engine: str) -> None:

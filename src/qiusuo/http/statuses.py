@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from qiusuo.errors import (
@@ -59,13 +60,16 @@ def _code_of_range(status: int) -> str:
     return "http.redirect" if 300 <= status < 400 else "http.odd_status"  # noqa: PLR2004 - HTTP
 
 
-def error_detail(data: Any, depth: int = 5) -> str:
-    """Find the human sentence in a provider's error body, whatever shape it has; not deeper than ``depth``."""
+def error_detail(data: Any, own: Sequence[str] = (), depth: int = 5) -> str:
+    """Find the human sentence in a provider's error body, whatever shape it has; not deeper than ``depth``.
+
+    It stands under one of the provider's ``own`` keys, or of those that are usual.
+    """
     if depth and isinstance(data, dict):
-        for key in ("detail", "error", "errors", "message", "userMessage", "msg"):
-            found = error_detail(data.get(key), depth - 1)
+        for key in (*own, "detail", "error", "errors", "message", "userMessage", "msg"):
+            found = error_detail(data.get(key), own, depth - 1)
             if found:
                 return found
     if depth and isinstance(data, list) and data:
-        return error_detail(data[0], depth - 1)
+        return error_detail(data[0], own, depth - 1)
     return data if isinstance(data, str) else ""

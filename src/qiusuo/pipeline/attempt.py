@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from qiusuo.engines.allowance import Allowance
 from qiusuo.engines.base import EngineResults, SearchEngine, Storing
@@ -19,7 +21,6 @@ from qiusuo.errors import (
     RateLimited,
     SearchError,
     SearchTimeout,
-    failed_attempt,
 )
 from qiusuo.loops import PerLoop
 from qiusuo.models import Attempt, Outcome, SearchResultItem
@@ -106,12 +107,12 @@ class Attempts:
                     return self._resting(lane, cooling)
                 refusal = await self._take_turn(lane, started, budget)
                 if refusal is not None:
-                    return Tried(lane, _failure(lane, refusal, self._ms(started), skipped=True))
+                    return Tried(lane, failed_attempt(lane.name, refusal, self._ms(started), skipped=True))
                 found = await lane.engine.search_within(request.query, request.num_results, course)
             tried = self._answered(lane, request, found, started)
         except NotAsked as error:
             self.cooldowns.not_asked(lane.name)
-            return Tried(lane, _failure(lane, error, self._ms(started), skipped=True))
+            return Tried(lane, failed_attempt(lane.name, error, self._ms(started), skipped=True))
         except SearchError as error:
             # One caller's hurry, or a turn that came late, says nothing of the engine.
             had = self._time_of_its_own(course, started, budget)
@@ -119,7 +120,7 @@ class Attempts:
             return await self._failed(lane, error, started, counts=not hurried)
         except TimeoutError:
             if not course.was_asked:
-                return Tried(lane, _failure(lane, _no_place(lane, budget), self._ms(started), skipped=True))
+                return Tried(lane, failed_attempt(lane.name, _no_place(lane, budget), self._ms(started), skipped=True))
             had = self._time_of_its_own(course, started, budget)
             return await self._failed(lane, lane.engine.too_late(had), started, counts=had >= self._fair_time)
         except Exception as fault:  # an engine (perhaps a plug-in) broke: the others must go on
@@ -138,7 +139,7 @@ class Attempts:
         error = SearchTimeout(Fact("search.overtaken", seconds=f"{ms / 1000:.1f}", winner=winner), engine=lane.name)
         if counts:
             await self.cooldowns.failed(lane.name, error)
-        return _failure(lane, error, ms, skipped=not asked)
+        return failed_attempt(lane.name, error, ms, skipped=not asked)
 
     def _answered(self, lane: Lane, request: SearchRequest, found: list[SearchResultItem], started: float) -> Tried:
         query = request.query
@@ -159,7 +160,7 @@ class Attempts:
         if counts:
             await self.cooldowns.failed(lane.name, error)
         logger.warning("the engine %s failed: %s", lane.name, error)
-        return Tried(lane, _failure(lane, error, self._ms(started)))
+        return Tried(lane, failed_attempt(lane.name, error, self._ms(started)))
 
     def _resting(self, lane: Lane, cooling: Cooling) -> Tried:
         wait = self.cooldowns.seconds_left(cooling)
@@ -199,5 +200,7 @@ def _no_place(lane: Lane, budget: float) -> SearchTimeout:
     return SearchTimeout(Fact("search.no_place", seconds=f"{budget:.1f}", engine=lane.name), engine=lane.name)
 
 
-def _failure(lane: Lane, error: SearchError, ms: int, *, skipped: bool = False) -> Attempt:
-    return failed_attempt(lane.name, error, ms, skipped=skipped)
+def failed_attempt(engine: str, error: SearchError, ms: int = 0, *, skipped: bool = False) -> Attempt:
+    """Return the line of the receipt for an engine that failed."""
+    known = error.fact, error.remedy, error.retry_after
+    return Attempt(engine, error.outcome, ms, *known, skipped=skipped, commands=error.commands)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from qiusuo.models import Attempt, SearchResultItem
 from qiusuo.pipeline.attempt import Attempts, Lane, Tried

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from qiusuo.config import Settings
 from qiusuo.errors import InvalidQuery
@@ -57,8 +59,7 @@ class SearchOptions(TypedDict, total=False):
     skip_cache: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(msgspec.Struct, frozen=True):
     """A search as the pipeline carries it. ``engines`` names the chosen ones; empty means the configured order."""
 
     asked: str

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Final, TypeVar
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from qiusuo.engines.base import MAX_SNIPPET_CHARS, web_address
+from qiusuo.engines.base import MAX_SNIPPET_CHARS
 from qiusuo.models import Outcome, SearchResponse, SearchType
 from qiusuo.pipeline.request import MAX_QUERY_CHARS, MAX_RESULTS
 from qiusuo.plugins import read_details
-from qiusuo.text import without_controls
+from qiusuo.text import web_address, without_controls
 from qiusuo.words import Fact
 
 MAX_ENTRY_BYTES: Final = 1024 * 1024

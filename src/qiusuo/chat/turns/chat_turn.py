@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from langchain_core.messages import AIMessage, HumanMessage
+from msgspec.structs import replace
 
 from qiusuo.chat.events.turn import Stage
 from qiusuo.chat.questions import is_short, question_in, without_secrets
