@@ -6,14 +6,17 @@ code, with those values that are ours.
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import re
 import secrets
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, TextIO
 
 from qiusuo.errors import ConfigurationError, SearchError
@@ -30,6 +33,8 @@ _VALID: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _OURS: Final = frozenset(
     "address host engine seconds status port limit count timeout winner fault package extra name kind problem".split()  # noqa: SIM905 - easier to read
 )
+# What stands between an import and the line that fails.
+_NOBODYS: Final = ("<frozen", str(Path(importlib.__file__).parent))
 # Told on the screen by the commands themselves.
 _SHOWN: Final = ("qiusuo.pipeline", "qiusuo.chat", "qiusuo.citations", "qiusuo.tools")
 
@@ -40,9 +45,9 @@ def valid_request_id(given: str) -> str:
 
 
 def start_logging(*, verbose: bool, stream: TextIO | None = None) -> None:
-    """Log warnings and errors to standard error; ``verbose`` adds the rest."""
+    """Log warnings and errors to standard error, each in one line; ``verbose`` adds the rest, tracebacks too."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(LogLine())
+    handler.setFormatter(LogLine(traces=verbose))
     if not verbose:
         handler.addFilter(_is_not_shown)
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[handler])
@@ -67,6 +72,15 @@ def _is_not_shown(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.ERROR or not record.name.startswith(_SHOWN)
 
 
+def in_short(error: BaseException, *, words: bool = True) -> str:
+    """Return an error in one line: what it is, perhaps in its words, and in which line of which file it was raised."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_NOBODYS)]
+    told = f"{type(error).__name__}: {error}" if words else type(error).__name__
+    if not frames or (words and isinstance(error, SyntaxError)):  # which says it itself
+        return told
+    return f"{told} ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
+
+
 def private(**values: object) -> dict[str, dict[str, object]]:
     """Return the ``extra`` of a line with what is logged only where the settings want it, such as a query."""
     return {"private": values}
@@ -75,17 +89,20 @@ def private(**values: object) -> dict[str, dict[str, object]]:
 class LogLine(logging.Formatter):
     """Makes a line of a record; ``queries`` allows what people ask and what providers say."""
 
-    def __init__(self, *, as_json: bool = False, queries: bool = False) -> None:
+    def __init__(self, *, as_json: bool = False, queries: bool = False, traces: bool = True) -> None:
         super().__init__()
         self.as_json = as_json
+        self._traces = traces
         self._queries = queries
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one line; a traceback follows it in text and is a field of it in JSON."""
+        """Return one line; a traceback follows it in text, unless none is wanted, and is a field of it in JSON."""
         facts: dict[str, Any] = {}
         private_values: Mapping[str, object] = getattr(record, "private", {}) if self._queries else {}
         message = self._message(record, facts)
-        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        trace = self.formatException(record.exc_info) if record.exc_info and self._traces else ""
+        if record.exc_info and record.exc_info[1] is not None and not self._traces:
+            message = f"{message}: {in_short(record.exc_info[1])}"
         at = datetime.fromtimestamp(record.created, UTC)
         if self.as_json:
             line = {

@@ -14,15 +14,16 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import TracebackType
 from typing import Any, Final, Protocol
 
 from qiusuo.details import Details, PlainDetails
+from qiusuo.logs import in_short
 from qiusuo.models import SearchType
-from qiusuo.words import Fact
+from qiusuo.words import Fact, said
 
 logger = logging.getLogger(__name__)
 
@@ -99,6 +100,13 @@ class Plugin:
     checks: Mapping[str, Piece] = field(default_factory=dict)
     beside: tuple[Piece, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse what is easily written instead: a piece where a tuple of pieces is wanted."""
+        for each in fields(self):
+            value, named = getattr(self, each.name), each.name in {"commands", "checks"}
+            if each.name != "name" and (isinstance(value, str) or isinstance(value, Mapping) is not named):
+                raise TypeError(f"{each.name} wants a {'dict' if named else 'tuple'}, not {value!r}")
+
     @property
     def always_used(self) -> tuple[Piece, ...]:
         """The parts that every installation uses."""
@@ -116,7 +124,12 @@ class Broken:
 
     plugin: str
     part: str
-    reason: str
+    reason: Fact
+
+    @property
+    def fact(self) -> Fact:
+        """What cannot be loaded and why, as people are told it."""
+        return Fact("plugin.failed", name=self.plugin, part=self.part, message=self.reason)
 
 
 def installed() -> tuple[Plugin, ...]:
@@ -124,17 +137,37 @@ def installed() -> tuple[Plugin, ...]:
     return _found(tuple(sys.path))[0]
 
 
-def broken() -> tuple[Broken, ...]:
-    """Return what cannot be loaded; of what may need more than is installed here only that it is there is looked at."""
+def broken(*, surfaces: bool = False) -> tuple[Broken, ...]:
+    """Return what cannot be loaded.
+
+    Of what belongs to a chat, a terminal or a server only that it is there is looked at, unless ``surfaces`` are to be
+    loaded too; a package that is not installed here (an extra of ours, say) is then no fault of theirs.
+    """
     faults = [_load(plugin.name, part) for plugin in installed() for part in plugin.always_used]
-    faults += [_look_for(plugin.name, part) for plugin in installed() for part in plugin.surfaces]
+    for plugin in installed():
+        parts = [part for part in plugin.surfaces if not surfaces or _has_what_it_needs(part)]
+        faults += [_load(plugin.name, part) if surfaces else _look_for(plugin.name, part) for part in parts]
     return (*_found(tuple(sys.path))[1], *(fault for fault in faults if isinstance(fault, Broken)))
+
+
+def clashes() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the names of commands and checks that several plug-ins bring, with the plug-ins; the first one has it."""
+    who: dict[str, list[str]] = {}
+    for plugin in installed():
+        for name in (*(f"qiusuo {name}" for name in plugin.commands), *plugin.checks):
+            who.setdefault(name, []).append(plugin.name)
+    return tuple((name, tuple(several)) for name, several in who.items() if len(several) > 1)
 
 
 def load(plugin: Plugin, part: Piece) -> Any:
     """Return a piece of a plug-in; None where it cannot be loaded, which is logged once."""
-    found = _load(plugin.name, part)
+    found = load_or_tell(plugin, part)
     return None if isinstance(found, Broken) else found
+
+
+def load_or_tell(plugin: Plugin, part: Piece) -> Any:
+    """Return a piece of a plug-in, or what keeps it from being loaded."""
+    return _load(plugin.name, part)
 
 
 def engines() -> Iterator[tuple[Plugin, Any]]:
@@ -150,6 +183,8 @@ def recognise(question: str) -> Recognised | None:
             recogniser = load(plugin, part)
             try:
                 known: Recognised | None = recogniser(question) if recogniser is not None else None
+                if not isinstance(known, Recognised | None):
+                    raise TypeError(f"{part} returned {known!r}, which is no Recognised")  # noqa: TRY301 - told below
             except Exception:  # somebody else's fault must not keep a question from being answered
                 logger.exception("the plug-in %r failed at a question", plugin.name)
                 continue
@@ -209,39 +244,54 @@ def _found(_path: tuple[str, ...]) -> tuple[tuple[Plugin, ...], tuple[Broken, ..
 def _plugin(entry: EntryPoint) -> Plugin | Broken:
     try:
         found = entry.load()
-    except Exception as error:  # any fault of somebody else's package must not take the program down
-        logger.exception("the plug-in %r (%s) cannot be loaded and is left out", entry.name, entry.value)
-        return Broken(entry.name, entry.value, _told(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - no fault of somebody's package takes the program down
+        return _left_out(Broken(entry.name, entry.value, said(in_short(error))))
     if isinstance(found, Plugin):
         return found
     if inspect.isclass(found):  # an engine alone
         return Plugin(entry.name, engines=(found,))
-    logger.error("the plug-in %r (%s) is no Plugin and is left out", entry.name, entry.value)
-    return Broken(entry.name, entry.value, "it is no Plugin")
+    return _left_out(Broken(entry.name, entry.value, Fact("plugin.no_plugin")))
 
 
 @cache
 def _load(plugin: str, part: Piece) -> Any:
     if not isinstance(part, str):
-        return part
+        return _piece(part, Broken(plugin, repr(part), Fact("plugin.no_piece")))
     module, _, name = part.partition(":")
     try:
         found: Any = importlib.import_module(module)
         for step in name.split(".") if name else ():
             found = getattr(found, step)
-    except Exception as error:  # as above
-        logger.exception("%s of the plug-in %r cannot be loaded and is left out", part, plugin)
-        return Broken(plugin, part, _told(error))
-    return found
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
+        return _left_out(Broken(plugin, part, said(in_short(error))))
+    return _piece(found, Broken(plugin, part, Fact("plugin.no_piece")))
+
+
+def _piece(found: object, otherwise: Broken) -> object:
+    return found if callable(found) else _left_out(otherwise)
+
+
+def _left_out(fault: Broken) -> Broken:
+    # In one line: this is said at every start, often before anybody could say how much is to be logged.
+    logger.error("%s of the plug-in %r cannot be loaded and is left out: %s", fault.part, fault.plugin, fault.reason)
+    return fault
 
 
 def _look_for(plugin: str, part: Piece) -> Broken | None:
     try:
         missing = isinstance(part, str) and importlib.util.find_spec(part.partition(":")[0]) is None
     except Exception as error:  # noqa: BLE001 - whatever the package above it does when it is imported
-        return Broken(plugin, str(part), _told(error))
-    return Broken(plugin, str(part), "there is no such module") if missing else None
+        return Broken(plugin, str(part), said(in_short(error)))
+    return Broken(plugin, str(part), Fact("plugin.no_module")) if missing else None
 
 
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def _has_what_it_needs(part: Piece) -> bool:
+    """Tell whether a module fails for no want of a package of somebody else's."""
+    module = part.partition(":")[0] if isinstance(part, str) else ""
+    try:
+        importlib.import_module(module or __name__)
+    except ModuleNotFoundError as error:
+        return (error.name or "").partition(".")[0] == module.partition(".")[0]
+    except (Exception, SystemExit):  # noqa: BLE001 - told by those who load it
+        return True
+    return True

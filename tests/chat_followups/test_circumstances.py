@@ -31,6 +31,15 @@ def replayed(*questions: str) -> list[str]:
         ("刑法266条", "第二款怎么规定", "刑法第266条第二款怎么规定"),
         ("民法典第577条第二款第一项怎么规定", "第二项呢", "民法典第577条第二款第二项怎么规定"),
         ("刑法第266條", "第二款呢", "刑法第266條第二款"),
+        ("民法典第1118条", "那下一条呢", "民法典第1119条"),
+        ("民法典第1118条", "下一条", "民法典第1119条"),
+        ("民法典第一千一百一十八条怎么规定", "上一条呢？", "民法典第1117条怎么规定"),
+        ("公司法第二十条", "前一条怎么规定", "公司法第19条怎么规定"),
+        ("刑法第264条第二款", "后面一条呢", "刑法第265条"),
+        ("刑法第264條", "那下一條呢", "刑法第265條"),
+        # Nobody can tell what is next, or there is none.
+        ("刑法第133条之一", "那下一条呢", "下一条"),
+        ("宪法第一条", "上一条呢", "上一条"),
         # No article is meant.
         ("民法典第577条", "3条裤子多少钱", "3条裤子多少钱"),
         ("买3条裤子多少钱", "4条呢", "买4条裤子多少钱"),
@@ -39,6 +48,17 @@ def replayed(*questions: str) -> list[str]:
 )
 def test_an_article_or_a_part_of_one_keeps_its_law(before: str, question: str, query: str) -> None:
     assert replayed(before, question) == [query]
+
+
+def test_the_next_article_is_that_after_the_one_which_the_answer_has_quoted() -> None:
+    quoting = "依照《中华人民共和国民法典》第一千二百五十四条，禁止从建筑物中抛掷物品。[1]\n《刑法》第二百九十一条之二"
+    before = [Exchange("高空抛物怎么赔", quoting)]
+    following = resolve("那下一条呢", before)
+    assert (following.query, following.leans) == ("中华人民共和国民法典第1255条", True)
+    before.append(Exchange("那下一条呢", "堆放物倒塌、滚落或者滑落造成他人损害……"))
+    assert resolve("再下一条呢？", before).query == "中华人民共和国民法典第1256条"
+    assert resolve("上一条呢", before).query == "中华人民共和国民法典第1254条"
+    assert "第" not in resolve("那下一条呢", [Exchange("高空抛物怎么赔", "没有找到。")]).query
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from collections import deque
 
 import pytest
 from rich.console import Console
@@ -81,6 +82,20 @@ def test_an_agent_that_has_not_searched_says_so(mode: str, told: bool) -> None:
         view.show(Delta("我记得。"))
         view.show(Done(TurnState.DONE, "我记得。"))
     assert ("凭模型的记忆回答" in written(screen)) is told
+
+
+def test_a_notice_that_was_told_before_is_told_by_its_title() -> None:
+    screen, told = console(), deque[Notice]()
+    notices = [Notice(Fact("notice.model_not_configured")), Notice(Fact("notice.search_timeout"), "error")]
+    lengths = []
+    for _ in range(2):
+        with ChatView(screen, WORDS, told=told) as view:
+            for notice in notices:
+                before = len(written(screen).splitlines())
+                view.show(notice)
+                lengths.append(len(written(screen).splitlines()) - before)
+    first, failed, again, failed_again = lengths
+    assert (first > 1, again, failed_again) == (True, 1, failed)
 
 
 def test_a_page_on_a_closed_port_names_what_opens_it() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qiusuo.errors import RateLimited, SearchError
+from qiusuo.errors import RateLimited, SearchError, Unavailable
 from qiusuo.legal.answers.finding.regulations import RegulationSearch
 from qiusuo.legal.building.imports import Importer
 from qiusuo.legal.building.packs.catalogue import PACKS
@@ -159,3 +159,10 @@ def test_a_list_of_many_pages_goes_on_where_it_was(world: World) -> None:
     world.server.seen.clear()
     assert world.sync().listed == 250
     assert [seen.json["pageNum"] for seen in world.server.seen if seen.path == PATH] == [3]
+
+
+def test_a_database_that_cannot_be_reached_at_all_is_not_waited_for(world: World) -> None:
+    world.server.close()
+    with pytest.raises(Unavailable):
+        world.sync()
+    assert [wait for wait in world.slept if wait > PACE] == []

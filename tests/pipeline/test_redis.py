@@ -15,7 +15,7 @@ import pytest
 from qiusuo.errors import RateLimited
 from qiusuo.models import Outcome
 from qiusuo.pipeline.cooldown import Cooldowns
-from qiusuo.storage.redis import SharedState, SharedStateGone
+from qiusuo.storage.redis import FIRST_OPERATION_TIMEOUT, OPERATION_TIMEOUT, SharedState, SharedStateGone
 from qiusuo.testing import Fault
 from tests.support.own_program import FORKED_CODE
 from tests.support.redis_process import RedisProcess, redis, with_redis
@@ -203,6 +203,28 @@ class TestManyAtOnce:
         assert answers[1::2] == [b"1"] * 5
         assert all(isinstance(answer, asyncio.CancelledError) for answer in answers[::2])
         assert await shared.ask("GET", "a") == b"1"
+        await shared.aclose()
+
+    async def test_redis_is_not_blamed_where_this_process_stood_still(
+        self, redis: RedisProcess, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        now, passed = loop.time, [0.0]
+        monkeypatch.setattr(loop, "time", lambda: now() + passed[0])
+        shared = SharedState(redis.url)
+
+        async def stand_still(seconds: float) -> None:
+            passed[0] += seconds
+            await asyncio.Event().wait()
+
+        with pytest.raises(SharedStateGone):
+            await shared.guard(lambda: stand_still(FIRST_OPERATION_TIMEOUT + 1))
+        await shared.ask("SET", "a", "1")
+        assert await shared.ask("GET", "a") == b"1"
+        assert "Redis" not in caplog.text
+        with pytest.raises(SharedStateGone):
+            await shared.guard(lambda: stand_still(OPERATION_TIMEOUT))
+        assert shared.away, "it was silent for all the time that it had"
         await shared.aclose()
 
     async def test_one_that_is_refused_is_told_and_the_others_are_answered(

@@ -88,9 +88,13 @@ def follow(folder: Path) -> None:
         + example("def classify"),
         "utf-8",
     )
-    note = example("acme.old_index", "EngineResults")
-    edit(engine, note.splitlines()[0].replace("found =", "return") + "\n", note)
-    edit(engine, "import Feature,", "import EngineResults, Feature,")
+    note = example("acme.old_index", "self.collect")
+    edit(engine, note.splitlines()[1].replace(", notes=notes", "") + "\n", note)
+    test = folder / "tests/engines/test_acme.py"
+    test.write_text(test.read_text("utf-8") + "\n" + example("test_a_closed_index_is_told"), "utf-8")
+    edit(test, "from qiusuo.engines.acme", "import pytest\n\nfrom qiusuo.engines.acme")
+    edit(test, "from qiusuo.models", "from qiusuo.errors import Unavailable\nfrom qiusuo.models")
+    edit(test, "import Answer, Provider", "import Answer, Fault, Provider")
     for page in ("README.md", "README.zh-CN.md"):
         edit(folder / page, "`tavily`", "`tavily`, `acme`")
     # The notice.

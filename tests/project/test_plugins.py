@@ -79,11 +79,11 @@ def install(site: Path, files: dict[str, str], package: str = "qiusuo_tea") -> P
     return site
 
 
-def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def python(site: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
     return subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, *arguments],
-        env={**os.environ, "PYTHONPATH": path, "QIUSUO_LANG": "en"},
+        env={**os.environ, "PYTHONPATH": path, "QIUSUO_LANG": "en", **environment},
         capture_output=True,
         encoding="utf-8",
         timeout=60,
@@ -91,8 +91,8 @@ def python(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def qiusuo(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return python(site, "-m", "qiusuo", *arguments)
+def qiusuo(site: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return python(site, "-m", "qiusuo", *arguments, **environment)
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +160,9 @@ broken = "qiusuo_broken:plugin"
             ("plugin = 'no plug-in at all'", "it is no Plugin"),
             (f"{IMPORT}plugin = Plugin('broken', commands={{'x': 'qiusuo_broken.gone:x'}})", "no such module"),
             (f"{IMPORT}plugin = Plugin('broken', checks={{'x': 'qiusuo_broken:nothing'}})", "AttributeError"),
+            (f"{IMPORT}plugin = Plugin('broken', checks={{'x': 42}})", "neither a function nor a class"),
+            (f"{IMPORT}plugin = Plugin('broken', engines=('qiusuo_broken:x'))", "engines wants a tuple"),
+            ("import sys\nsys.exit(7)", "SystemExit: 7"),
         ],
     )
     def test_it_is_left_out_and_told_of(self, tmp_path: Path, source: str, told: str) -> None:
@@ -167,13 +170,112 @@ broken = "qiusuo_broken:plugin"
         listed = qiusuo(site, "engines", "--json")
         assert listed.returncode == 0
         assert "laws" in {engine["name"] for engine in json.loads(listed.stdout)["engines"]}
-        seen = python(site, "-c", "from qiusuo import plugins; print(*plugins.broken())")
+        assert "Traceback" not in listed.stderr
+        seen = python(site, "-c", "from qiusuo import plugins; print(*(one.reason for one in plugins.broken()))")
         assert told in seen.stdout
 
     def test_the_doctor_names_it(self, tmp_path: Path) -> None:
         findings = json.loads(qiusuo(self.put(tmp_path, "1 / 0"), "doctor", "--json").stdout)["findings"]
         [told] = [finding["what"] for finding in findings if finding["code"] == "plugin.failed"]
         assert "qiusuo_broken:plugin of the plug-in broken cannot be loaded: ZeroDivisionError" in told
+
+    @pytest.mark.parametrize("language", ["zh", "en"])
+    def test_a_command_that_cannot_be_loaded_says_so(self, tmp_path: Path, language: str) -> None:
+        source = f"{self.IMPORT}plugin = Plugin('broken', commands={{'brew': 'qiusuo_broken.command:brew'}})"
+        site = self.put(tmp_path, source)
+        (site / "qiusuo_broken" / "command.py").write_text("\n1 / 0\n", "utf-8")
+        told = qiusuo(site, "brew", "--hot", "x", QIUSUO_LANG=language)
+        reason = "ZeroDivisionError: division by zero (command.py:2)"
+        words = {"zh": f"无法加载：{reason}", "en": f"cannot be loaded: {reason}"}
+        assert (told.returncode, words[language] in told.stderr, "Traceback" in told.stderr) == (3, True, False)
+        assert "$ " in told.stderr, "the command that tells more"
+        assert "brew" in qiusuo(site, "--help").stdout
+
+    def test_what_fails_is_told_in_a_line_and_in_full_where_that_is_wanted(self, tmp_path: Path) -> None:
+        source = f"{self.IMPORT}def check(context):\n    return 1 / 0\nplugin = Plugin('broken', checks={{'x': check}})"
+        site = self.put(tmp_path, source)
+        told = qiusuo(site, "doctor").stderr
+        assert "ZeroDivisionError: division by zero (__init__.py:3)" in told
+        assert "Traceback" not in told
+        assert "Traceback" in qiusuo(site, "--verbose", "doctor").stderr
+
+    def test_names_that_two_bring_are_told_and_the_first_has_them(self, tmp_path: Path) -> None:
+        source = (
+            f"{self.IMPORT}async def check(context):\n    raise ValueError(__name__)\n"
+            "plugin = Plugin(__name__, commands={'brew': print}, checks={'x': check})"
+        )
+        site = self.put(tmp_path, source)
+        other = {"pyproject.toml": self.PROJECT.replace("broken", "other"), "qiusuo_other/__init__.py": source}
+        install(site, other, "qiusuo_other")
+        findings = json.loads(qiusuo(site, "doctor", "--json").stdout)["findings"]
+        told = {
+            found["values"]["name"]: found["values"]["plugins"] for found in findings if found["code"] == "plugin.clash"
+        }
+        assert set(told) == {"qiusuo brew", "x"}
+        assert set(told["x"]) == {"qiusuo_broken", "qiusuo_other"}
+        assert [found["values"]["name"] for found in findings if found["code"] == "check.failed"] == ["x"]
+
+    @pytest.mark.parametrize("returned", ["None", "['all good']", "42"])
+    def test_a_check_that_returns_nonsense_hides_no_other_finding(self, tmp_path: Path, returned: str) -> None:
+        check = f"async def check(context):\n    return {returned}\n"
+        source = f"{self.IMPORT}{check}plugin = Plugin('broken', checks={{'x': check}})"
+        findings = json.loads(qiusuo(self.put(tmp_path, source), "doctor", "--json").stdout)["findings"]
+        assert len(findings) > 3
+        assert [found["values"]["name"] for found in findings if found["code"] == "check.failed"] == ["x"]
+
+    def test_commands_routes_and_tools_that_cannot_be_loaded_are_found_by_the_doctor(self, tmp_path: Path) -> None:
+        part = "'qiusuo_broken.parts:x'"
+        parts = f"commands={{'brew': {part}}}, routes=({part},), tools=({part},)"
+        site = self.put(tmp_path, f"{self.IMPORT}plugin = Plugin('broken', {parts})")
+        (site / "qiusuo_broken" / "parts.py").write_text("1 / 0", "utf-8")
+        findings = json.loads(qiusuo(site, "doctor", "--json").stdout)["findings"]
+        assert [found["values"]["part"] for found in findings if found["code"] == "plugin.failed"] == [
+            "qiusuo_broken.parts:x"
+        ]
+
+    def test_routes_and_tools_that_are_none_are_left_out_and_ours_stay(self, tmp_path: Path) -> None:
+        source = (
+            f"{self.IMPORT}def routes(backend):\n    return [42]\n"
+            "def tools(service):\n    return [42]\n"
+            "def stolen(service):\n"
+            "    from qiusuo.pages import PageReader\n"
+            "    from qiusuo.tools.specs import Toolbox\n"
+            "    return [Toolbox(service, PageReader()).specs['web_search']]\n"
+            "plugin = Plugin('broken', routes=(routes,), tools=(tools, stolen))"
+        )
+        code = (
+            "from qiusuo import SearchService\n"
+            "from qiusuo.tools.specs import plugin_tools\n"
+            "from qiusuo.web.app import create_app\n"
+            "service = SearchService()\n"
+            "create_app(service)\n"
+            "print(*(tool.name for tool in plugin_tools(service)))"
+        )
+        done = python(self.put(tmp_path, source), "-c", code)
+        assert (done.returncode, "web_search" in done.stdout) == (0, False), done.stderr
+        assert "'broken' brings 'web_search'" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("name", "words", "told"),
+        [
+            ("broken.toml", "[[[", "line 1"),
+            ("broken.toml", '[one]\nen = "One"', "broken.one: zh.what is missing"),
+            ("broken.toml", '[one]\nen = "{count}"\nzh = "{number}"', "other values"),
+            ("broken.toml", '[one]\nen = "{"\nzh = "一"', "broken.one: "),
+            ("broken.toml", 'one = "One"', "broken.one: has no words"),
+            ("query.toml", '[one]\nen = "One"\nzh = "一"', "query is a name of somebody else's words"),
+        ],
+    )
+    def test_words_that_are_wrong_are_found_by_the_doctor(
+        self, tmp_path: Path, name: str, words: str, told: str
+    ) -> None:
+        site = self.put(tmp_path, f"{self.IMPORT}plugin = Plugin('broken')")
+        (site / "qiusuo_broken" / "words").mkdir()
+        (site / "qiusuo_broken" / "words" / name).write_text(words, "utf-8")
+        findings = json.loads(qiusuo(site, "doctor", "--json").stdout)["findings"]
+        (found,) = (found["values"] for found in findings if found["code"] == "plugin.words")
+        assert found["file"].endswith(name)
+        assert told in found["message"]
 
     def test_it_cannot_take_the_place_of_a_command_of_ours(self, tmp_path: Path) -> None:
         source = (

@@ -53,7 +53,9 @@ class TestByHand:
                 monkeypatch.setenv(name, value)
             with SearchService.from_settings() as service:
                 assert service.search("tea", engine="tavily").results
-            assert playing.stdout.readline().startswith("# POST /search")
+            asked = playing.stdout.readline()
+            assert asked.startswith("# POST /search")
+            assert '"query":"tea"' in asked
             playing.send_signal(signal.SIGINT)
             assert playing.wait(10) == 0
 

@@ -15,7 +15,7 @@ from qiusuo import errors
 from qiusuo.errors import SearchError
 from qiusuo.web.static.words import ROOMS
 from qiusuo.words import Fact, Language, language_of, said
-from qiusuo.words.catalogue import Part, codes, entry, placeholders, problems, template
+from qiusuo.words.catalogue import Part, about, codes, entry, placeholders, problems, template
 from qiusuo.words.facts import USUAL
 
 ROOT = Path(qiusuo.__file__).parent
@@ -188,6 +188,17 @@ class TestCatalogue:
         }
         monkeypatch.setattr("qiusuo.words.catalogue.entry", wrong.get)
         assert [len(problems(code)) for code in wrong] == [1, 1, 1, 1, 1]
+        assert (problems("one.english"), problems("three.fix")) == (
+            ["one.english: zh.what is missing"],
+            ["three.fix: zh.fix is missing"],
+        )
+
+    def test_pages_to_which_an_entry_leads_are_there(self) -> None:
+        pages = {code: about(code, "guide").partition("#")[0] for code in CODES if about(code, "guide")}
+        docs = ROOT.parents[1] / "docs"
+        assert [
+            code for code, page in pages.items() if not (docs / f"{page.removeprefix('/docs/')}.md").is_file()
+        ] == []
 
     def test_facts_of_the_code_are_in_the_catalogue_with_their_values(self) -> None:
         found = [

@@ -20,7 +20,7 @@ from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.pages import PageReader
 from qiusuo.testing import Fault
 from qiusuo.tools.langchain import SearchTool, as_langchain_tool, search_tools
-from qiusuo.tools.specs import QueryArguments, Toolbox
+from qiusuo.tools.specs import OWN_TOOLS, QueryArguments, Toolbox
 from tests.support.world import World
 
 # One process for all: importing LangChain is slow.
@@ -166,6 +166,7 @@ class TestWebSearchJson:
     async def test_the_model_is_sent_examples_and_limits(self) -> None:
         async with World("tavily") as here, PageReader() as reader:
             specs = Toolbox(here.service, reader).specs
+            assert set(specs) <= OWN_TOOLS, "no plug-in can take their place"
             sent = {name: convert_to_openai_tool(as_langchain_tool(spec))["function"] for name, spec in specs.items()}
             assert sent["webSearch"]["parameters"]["properties"]["query"]["examples"]
             assert sent["webSearch"]["description"] == specs["webSearch"].description

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -115,12 +115,15 @@ ADA_TOO = "ada-too-0123456789abcdef"
 TOKENS = f"ada:{ADA},ada:{ADA_TOO},bob:{BOB}"
 
 
-class Caller:
+class Caller(AbstractContextManager["Caller"]):
     """Speaks the protocol by hand, with one token."""
 
     def __init__(self, server: WebServer, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
         self.http = httpx.Client(base_url=server.url, headers=headers, timeout=20, trust_env=False)
+
+    def __exit__(self, *_exc: object) -> None:
+        self.http.close()
 
     def open(self) -> str:
         answer = self.try_to_open()
@@ -157,11 +160,8 @@ class Caller:
 def sessions(*tokens: str, **limits: Any) -> Iterator[tuple[WebServer, list[Caller]]]:
     """Give a server with limits on sessions, and a caller for each token."""
     extension = partial(mcp_extension, limits=SessionLimits(**limits))
-    with WebServer.over("tavily", extensions=[extension], tokens=TOKENS) as server:
-        callers = [Caller(server, token) for token in tokens]
-        yield server, callers
-        for caller in callers:
-            caller.http.close()
+    with WebServer.over("tavily", extensions=[extension], tokens=TOKENS) as server, ExitStack() as callers:
+        yield server, [callers.enter_context(Caller(server, token)) for token in tokens]
 
 
 class TestSessions:
@@ -227,9 +227,13 @@ class TestSeveralServers:
 
     def test_any_of_them_answers_for_a_session(self, redis: RedisProcess) -> None:
         options: Any = {"extensions": [mcp_extension], "tokens": TOKENS, "redis_url": redis.url}
-        with WebServer.over("tavily", **options) as one, WebServer.over("tavily", **options) as other:
-            here, there = Caller(one, ADA), Caller(other, ADA)
-            stranger = Caller(other, BOB)
+        with (
+            WebServer.over("tavily", **options) as one,
+            WebServer.over("tavily", **options) as other,
+            Caller(one, ADA) as here,
+            Caller(other, ADA) as there,
+            Caller(other, BOB) as stranger,
+        ):
             session = here.open()
             assert there.ping(session) == 200
             assert stranger.ping(session) == 404
@@ -238,5 +242,3 @@ class TestSeveralServers:
             assert here.search(session, 4) == [2, 3, 1, 4]
             assert there.end(session) == 200
             assert there.ping(session) == 404
-            for caller in (here, there, stranger):
-                caller.http.close()

@@ -7,15 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from qiusuo import plugins
 from qiusuo.cli.database.data_commands import add_data_commands
 from qiusuo.cli.database.people_commands import add_people_commands
 from qiusuo.cli.help import about
+from qiusuo.cli.mistakes import CommandLine
+from qiusuo.cli.plugged_in import add_plugin_commands
 from qiusuo.models import Freshness, SearchType
 
 EPILOG = about("exit_codes")
 
-app = typer.Typer(
+app = CommandLine(
     name="qiusuo",
     help=about("qiusuo"),
     epilog=EPILOG,
@@ -269,7 +270,7 @@ def doctor(
 add_people_commands(app)
 add_data_commands(app)
 
-searxng = typer.Typer(help=about("group_searxng"), no_args_is_help=True)
+searxng = CommandLine(help=about("group_searxng"), no_args_is_help=True)
 app.add_typer(searxng, name="searxng")
 SEARXNG_EPILOG = about("exit_codes_searxng")
 KitDir = Annotated[
@@ -336,7 +337,7 @@ def searxng_logs(
     raise typer.Exit(run_logs(folder, follow=follow))
 
 
-google = typer.Typer(help=about("group_google"), no_args_is_help=True)
+google = CommandLine(help=about("group_google"), no_args_is_help=True)
 app.add_typer(google, name="google")
 
 
@@ -354,20 +355,6 @@ def solve(
     from qiusuo.cli.google import run_solve  # noqa: PLC0415 - loaded when used
 
     raise typer.Exit(run_solve(query, engine))
-
-
-def add_plugin_commands(to: typer.Typer) -> None:
-    """Add what plug-ins bring: groups of commands, and commands. None of them can take the place of ours."""
-    taken = {one.name or getattr(one.callback, "__name__", "") for one in to.registered_commands}
-    taken.update(str(group.name) for group in to.registered_groups)
-    added = [(plugin, name, part) for plugin in plugins.installed() for name, part in plugin.commands.items()]
-    for plugin, name, part in added:
-        command = plugins.load(plugin, part) if name not in taken else None
-        taken.add(name)
-        if isinstance(command, typer.Typer):
-            to.add_typer(command, name=name)
-        elif command is not None:
-            to.command(name)(command)
 
 
 add_plugin_commands(app)

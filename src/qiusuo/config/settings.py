@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -227,6 +228,9 @@ class Settings(SignInSettings, ModelSettings, BaseSettings):
         Raises:
             ConfigurationError: the file cannot be read, or a value outside the first group is not valid.
         """
+        if odd := [name for name in arguments if name not in cls.model_fields and not name.isupper()]:
+            near = ", ".join(get_close_matches(odd[0], cls.model_fields, 1))
+            raise TypeError(f"there is no setting {odd[0]!r}" + (f"; did you mean {near}?" if near else ""))
         path = Path(config_file).expanduser() if config_file else find_config_file()
         settings = cls.from_values(read_config_file(path) if path else {}, path, **arguments)
         settings._named = config_file  # noqa: SLF001 - our own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,9 +18,11 @@ from qiusuo.doctor.model import check_model
 from qiusuo.doctor.providers import check_providers, check_search
 from qiusuo.doctor.searxng.check import check_searxng
 from qiusuo.doctor.sign_in import check_sign_in
+from qiusuo.doctor.spelling import check_spelling
 from qiusuo.doctor.system import check_chrome, check_clock, check_plugins, check_redis, check_settings
 from qiusuo.doctor.traces import check_traces
 from qiusuo.doctor.workers import check_workers
+from qiusuo.logs import in_short
 from qiusuo.service import SearchService
 from qiusuo.words import Fact
 
@@ -33,6 +35,7 @@ Progress = Callable[[str], None]
 # A new check is one function and one line here, or comes with a plug-in.
 CHECKS: Final[Mapping[str, Check]] = {
     "settings": check_settings,
+    "spelling": check_spelling,
     "plugins": check_plugins,
     "files": check_files,
     "search": check_search,
@@ -54,13 +57,16 @@ TIME_LIMIT: Final = 7.8
 
 def all_checks() -> dict[str, Check]:
     """Return the checks: ours, then those of plug-ins, which cannot take the place of ours."""
-    added = {
-        name: check
+    found: dict[str, Check] = dict(CHECKS)
+    added = (
+        (name, check)
         for plugin in plugins.installed()
         for name, part in plugin.checks.items()
-        if name not in CHECKS and (check := plugins.load(plugin, part)) is not None
-    }
-    return {**CHECKS, **added}
+        if (check := plugins.load(plugin, part)) is not None
+    )
+    for name, check in added:
+        found.setdefault(name, check)
+    return found
 
 
 async def examine(
@@ -108,7 +114,10 @@ async def startup_notices(
 
 async def _in_time(check: Check, context: Examination) -> list[Finding]:
     async with asyncio.timeout(TIME_LIMIT):
-        return await check(context)
+        found: object = await check(context)  # of a plug-in it may be anything
+    if not (isinstance(found, Sequence) and all(isinstance(one, Finding) for one in found)):
+        raise TypeError(f"no list of findings: {found!r}")
+    return list(found)
 
 
 async def _run(name: str, check: Check, context: Examination, progress: Progress | None) -> list[Finding]:
@@ -122,7 +131,7 @@ async def _run(name: str, check: Check, context: Examination, progress: Progress
         return [Finding("check.failed", Level.WARNING, {"name": name, "reason": late})]
     except Exception as error:  # one broken check must not hide what the others found
         logger.exception("the check %s failed", name)
-        return [Finding("check.failed", Level.WARNING, {"name": name, "reason": type(error).__name__})]
+        return [Finding("check.failed", Level.WARNING, {"name": name, "reason": in_short(error, words=False)})]
     finally:
         if progress is not None:
             progress(name)

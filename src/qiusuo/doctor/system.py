@@ -24,6 +24,7 @@ from qiusuo.kit.process import port_is_free
 from qiusuo.storage.redis import SharedState, SharedStateGone
 from qiusuo.validation import problem_of
 from qiusuo.words import Fact
+from qiusuo.words.catalogue import faults_of_plugins
 
 GOOGLE: Final = "google"
 # This version was not there earlier, so a clock that says so is wrong.
@@ -38,7 +39,7 @@ async def check_settings(context: Examination) -> list[Finding]:
     An address of SearXNG in the environment has a check of its own.
     """
     found: list[Finding] = []
-    in_file = _file_values(context.settings)
+    in_file = file_values(context.settings)
     for name in Settings.SEED_FIELDS:
         variable = variable_name(name)
         values: dict[str, object] = {"used": getattr(context.settings, name)}
@@ -56,7 +57,8 @@ async def check_settings(context: Examination) -> list[Finding]:
     return found
 
 
-def _file_values(settings: Settings) -> dict[str, Any]:
+def file_values(settings: Settings) -> dict[str, Any]:
+    """Return what the configuration file holds now; nothing where there is none."""
     try:
         return read_config_file(settings.config_file) if settings.config_file else {}
     except ConfigurationError:  # gone or broken since it was read
@@ -121,13 +123,16 @@ async def check_chrome(context: Examination) -> list[Finding]:
     return [Finding("chrome.ok", Level.OK, {"path": path})]
 
 
-async def check_plugins(_context: Examination) -> list[Finding]:
-    """Tell what of the plug-ins cannot be loaded."""
-    faults = await asyncio.to_thread(plugins.broken)
-    return [
-        Finding("plugin.failed", Level.WARNING, {"name": one.plugin, "part": one.part, "message": one.reason})
-        for one in faults
+async def check_plugins(context: Examination) -> list[Finding]:
+    """Tell what of the plug-ins cannot be loaded, which names several have, and what is wrong with their words."""
+    faults = await asyncio.to_thread(plugins.broken, surfaces=not context.quick)
+    found = [Finding(one.fact.code, Level.WARNING, dict(one.fact.values)) for one in faults]
+    found += [
+        Finding("plugin.clash", Level.WARNING, {"name": name, "plugins": list(several)})
+        for name, several in plugins.clashes()
     ]
+    wrong = await asyncio.to_thread(lambda: list(faults_of_plugins()))
+    return found + [Finding("plugin.words", Level.WARNING, {"file": file, "message": told}) for file, told in wrong]
 
 
 async def check_clock(_context: Examination) -> list[Finding]:

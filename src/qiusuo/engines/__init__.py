@@ -47,7 +47,12 @@ def _plugged_in_engines() -> Iterator[type[SearchEngine]]:
         if inspect.isclass(found) and issubclass(found, SearchEngine) and found.name:
             yield found
         else:
-            logger.error("%r of the plug-in %r is not a named SearchEngine and is left out", found, plugin.name)
+            _tell_once(f"{found!r} of the plug-in {plugin.name!r} is not a named SearchEngine and is left out")
+
+
+@cache
+def _tell_once(words: str) -> None:
+    logger.error("%s", words)
 
 
 def _engines_in(module_name: str) -> Iterator[type[SearchEngine]]:

@@ -84,7 +84,7 @@ class BraveEngine(HttpEngine):
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = list(super().notes(query, num_results))
-        if query.language and not _language(query.language):
+        if query.language and not query.language_is_guess and not _language(query.language):
             found.append(Fact("engine.language_ignored", language=query.language))
         if query.region and not _country(query):
             found.append(Fact("engine.region_ignored", region=query.region))

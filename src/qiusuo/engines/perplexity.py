@@ -53,7 +53,7 @@ class PerplexityEngine(HttpEngine):
 
     def notes(self, query: Query, num_results: int) -> tuple[Fact | str, ...]:
         found = list(super().notes(query, num_results))
-        if query.language and not _language(query):
+        if query.language and not query.language_is_guess and not _language(query):
             found.append(Fact("engine.language_ignored", language=query.language))
         if query.include_domains and query.exclude_domains:
             found.append(Fact("perplexity.one_kind_of_filter"))

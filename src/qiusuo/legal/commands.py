@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from qiusuo.cli.help import about
+from qiusuo.cli.mistakes import CommandLine
 
 EPILOG = about("exit_codes")
 
@@ -26,7 +27,7 @@ def elsewhere(key: str) -> str:
     return about(key, "legal_places")
 
 
-legal = typer.Typer(help=own("group"), no_args_is_help=True)
+legal = CommandLine(help=own("group"), no_args_is_help=True)
 
 
 @legal.callback()

@@ -42,7 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with suppress(KeyboardInterrupt):
             while True:
                 for seen in server.seen[told:]:
-                    _say(f"# {seen.method} {seen.path} {dict(seen.params)}")
+                    _say(
+                        f"# {seen.method} {seen.path} {dict(seen.params)} {seen.body.decode(errors='replace')}".rstrip()
+                    )
                     told += 1
                 time.sleep(_LOOK_SECONDS)
 

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -208,6 +208,10 @@ class ToolSpec:
         return replace(output, data={"cached": output.cached, **output.data})
 
 
+OWN_TOOLS: Final = frozenset({"web_search", "webSearch", "fetch_page", "search_files"})
+"""Names that no tool of a plug-in can have."""
+
+
 class Toolbox:
     """The tools over one service and one page reader. ``extra`` adds those of plug-ins (:func:`plugin_tools`)."""
 
@@ -306,15 +310,19 @@ class Toolbox:
 
 def plugin_tools(service: SearchService) -> tuple[ToolSpec, ...]:
     """Return the tools that plug-ins bring for a service, also those that are not offered just now."""
-    found: list[ToolSpec] = []
+    found: dict[str, ToolSpec] = {}
     for plugin in plugins.installed():
         for part in plugin.tools:
             make = plugins.load(plugin, part)
             try:
-                found += make(service) if make is not None else ()
+                for spec in make(service) if make is not None else ():
+                    if spec.name in {*OWN_TOOLS, *found}:
+                        logger.error("the plug-in %r brings %r, which is a tool already", plugin.name, spec.name)
+                    else:
+                        found[spec.name] = spec
             except Exception:  # somebody else's fault must not take the other tools away
                 logger.exception("the tools of the plug-in %r cannot be made and are left out", plugin.name)
-    return tuple(found)
+    return tuple(found.values())
 
 
 def offered(specs: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:

@@ -54,7 +54,10 @@ def plugin_routers(backend: Backend) -> Iterator[APIRouter]:
         for part in plugin.routes:
             make = plugins.load(plugin, part)
             try:
-                yield from make(backend) if make is not None else ()
+                found = list(make(backend)) if make is not None else []
+                if not all(isinstance(router, APIRouter) for router in found):
+                    raise TypeError(f"no APIRouters: {found!r}")  # noqa: TRY301 - told below
+                yield from found
             except Exception:  # somebody else's fault must not keep the server from starting
                 logger.exception("the routes of the plug-in %r cannot be made and are left out", plugin.name)
 

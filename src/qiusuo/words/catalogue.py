@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import logging
 import string
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from qiusuo.words.languages import Language
+
+logger = logging.getLogger(__name__)
 
 PLUGINS: Final = ("qiusuo.plugins", "qiusuo.engines")
 """The groups of entry points whose packages may bring words."""
@@ -91,10 +94,29 @@ def problems(code: str) -> list[str]:
         if part not in set(Part):
             wrong.append(f"{code}: {part} is no part")
         if not all(words):
-            wrong.append(f"{code}: {part} is missing in one language")
+            missing = _WRITTEN[0] if words[1] else _WRITTEN[1]
+            wrong.append(f"{code}: {missing}.{part} is missing")
         elif placeholders(words[0]) != placeholders(words[1]):
             wrong.append(f"{code}: {part} has other values in one language than in the other")
     return wrong if any(parts) else [*wrong, f"{code}: has no words"]
+
+
+def faults_of_plugins() -> Iterator[tuple[Path, str]]:
+    """Give out what is wrong with the words of plug-ins, each with its file."""
+    for file in (file for folder in folders()[1:] for file in sorted(folder.glob("*.toml"))):
+        if _place(file.stem) != file:
+            yield file, f"{file.stem} is a name of somebody else's words"
+            continue
+        try:
+            entries = tomllib.loads(file.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            yield file, str(error)
+            continue
+        for code in (f"{file.stem}.{name}" for name in entries):
+            try:
+                yield from ((file, problem) for problem in problems(code))
+            except ValueError as error:  # a brace without its other half
+                yield file, f"{code}: {error}"
 
 
 def _traditional(code: str) -> str | Mapping[str, Any] | None:
@@ -129,7 +151,13 @@ def _place(prefix: str) -> Path | None:
 
 
 def _read(file: Path) -> Mapping[str, Any]:
-    return tomllib.loads(file.read_text("utf-8"))
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        if file.is_relative_to(_TEXTS):
+            raise
+        logger.error("%s cannot be read, its words are missing: %s", file, error)  # noqa: TRY400 - one line tells it
+        return {}
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from qiusuo.chat.followups import english, english_questions
-from qiusuo.chat.followups.chinese_articles import law_spoken_of, with_whole_article
+from qiusuo.chat.followups.chinese_articles import beside_quoted, law_spoken_of, with_whole_article
 from qiusuo.chat.followups.chinese_circumstances import (
     beside,
     happens,
@@ -48,6 +48,9 @@ _ASKS_AT_ONCE: Final = re.compile("多少|几|怎么|什么时候|要|能|可以
 
 def understand(text: str, talk: Conversation) -> tuple[Leaning, Resolved]:
     """Return how a question leans and what it means by itself; the conversation goes on with it."""
+    if beside := beside_quoted(text, talk):
+        understand(beside, talk)
+        return Leaning.POINTING, Resolved(beside, changed=True, carried=(beside,))
     question = Question(with_whole_article(text, talk), _known(talk))
     how = leaning(question, talk)
     asked = talk.asked.strip(EDGE)

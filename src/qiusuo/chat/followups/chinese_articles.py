@@ -7,6 +7,7 @@ from typing import Final
 
 from qiusuo.chat.followups.chinese_words import NUMBER, OPENING, Word, words_of
 from qiusuo.chat.followups.conversation import Conversation
+from qiusuo.numerals import han_number
 
 _LAW: Final = "法典|法|条例|办法|规定|细则|解释"
 _NAMED: Final = re.compile(
@@ -23,15 +24,22 @@ _ARTICLE: Final = re.compile(
 _NO_OBJECT: Final = r"(?=$|[\s?？,，。呢吗的是有和与之第说讲]|规定|内容|怎么|什么|如何)"  # 3条裤子
 _WITHOUT_SIGN: Final = re.compile(rf"(?P<opens>{OPENING.pattern}|)(?P<number>\d{{1,4}}|[{NUMBER}]{{2,}})条{_NO_OBJECT}")
 _MERE_NUMBER: Final = re.compile(rf"(?P<opens>{OPENING.pattern}|)(?P<number>(?!(?:19|20)\d\d)\d{{1,4}})呢?[?？]*")
+_NEIGHBOUR: Final = re.compile(
+    rf"(?P<opens>{OPENING.pattern}|)再?(?P<way>[下后上前])(?:面的?)?一[条條](?=$|[\s?？,，。呢吗的是说讲]|规定|内容|怎么|什么|如何)"
+)
+_ON: Final = {"下": 1, "后": 1, "上": -1, "前": -1}
 _PART: Final = re.compile(rf"(?P<opens>{OPENING.pattern}|)(?=第[{NUMBER}]+(?P<part>[款项]))")
 
 
 def with_whole_article(text: str, talk: Conversation) -> str:
     """Return a question with the article that it means spelled out: 584条呢, 第二款呢 after 刑法第266条."""
     bare, number, part = _WITHOUT_SIGN.match(text), _MERE_NUMBER.fullmatch(text), _PART.match(text)
-    if not (bare or number or part):
+    next_to = _NEIGHBOUR.match(text)
+    if not (bare or number or part or next_to):
         return text
     last = next(_ARTICLE.finditer(talk.asked), None)
+    if next_to and last and (beside := _beside(last["whole"], next_to["way"])):
+        return f"{next_to['opens']}{beside}{text[next_to.end() :]}"
     if bare and (last or any(_law(thing.text) for thing in talk.things)):
         return f"{bare['opens']}第{text[bare.start('number') :]}"
     if number and last:
@@ -41,6 +49,24 @@ def with_whole_article(text: str, talk: Conversation) -> str:
         paragraph = last["paragraph"] if part["part"] == "项" else ""
         return f"{part['opens']}{whole}{paragraph}{text[part.end() :]}"
     return text
+
+
+def beside_quoted(text: str, talk: Conversation) -> str:
+    """Return the article next to the first that the answer has quoted, where that is meant and none was asked for."""
+    wanted = _NEIGHBOUR.match(text)
+    if not wanted or _ARTICLE.search(talk.asked):
+        return ""
+    quoted = next((match for match in _NAMED.finditer(talk.answer) if len(_name(match)) >= _SHORTEST), None)
+    beside = _beside(quoted["article"], wanted["way"]) if quoted else ""
+    return _name(quoted) + beside if quoted and beside else ""
+
+
+def _beside(article: str, way: str) -> str:
+    """Return the next article or the one before; none beside 第133条之一, where the number does not tell."""
+    digits = article.removeprefix("第").rstrip("条條")
+    number = int(digits) if digits.isdecimal() else int(han_number(digits) or 0)
+    beside = number + _ON[way]
+    return f"第{beside}条" if number and beside else ""
 
 
 def law_before(text: str) -> str:

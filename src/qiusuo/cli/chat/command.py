@@ -278,7 +278,7 @@ async def _load(talk: Talk) -> None:
 async def _show(talk: Talk, live: LiveTurn, console: Console, words: ChatWords) -> None:
     from qiusuo.cli.chat.view import ChatView  # noqa: PLC0415 - needs the extra
 
-    with ChatView(console, words, engine=talk.engine_called(words.language)) as view:
+    with ChatView(console, words, engine=talk.engine_called(words.language), told=talk.told) as view:
         await _follow(live, view)
 
 

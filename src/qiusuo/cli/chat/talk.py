@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.depth import Depth, usual_depth
+from qiusuo.chat.events.notice import Notice
 from qiusuo.chat.events.turn import TurnRecord
 from qiusuo.chat.live.conversations import Conversations, LiveTurn
 from qiusuo.chat.live.places import NO_USER
@@ -32,6 +34,8 @@ from qiusuo.usage.keeping import UsageKeeper
 from qiusuo.usage.recorder import UsageRecorder
 from qiusuo.usage.store import UsageStore
 from qiusuo.words import Fact, Language
+
+_NOTICES_REMEMBERED: Final = 50
 
 # The page's name for the one user of this machine: both show the same conversations.
 OWNER: Final = NO_USER
@@ -86,6 +90,8 @@ class Talk:
         self.last: TurnRecord | None = None
         self.removed: Sequence[SessionInfo] = ()
         """The conversations that made room for this one."""
+        self.told: deque[Notice] = deque(maxlen=_NOTICES_REMEMBERED)
+        """The last notices that the screen has shown."""
         self._first_engine = ""
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from types import TracebackType
 from typing import Final, Self
 
@@ -86,12 +87,18 @@ def finished_length(text: str) -> int:
 
 
 class ChatView:
-    """Shows the events of one turn; a context manager around them."""
+    """Shows the events of one turn; a context manager around them.
 
-    def __init__(self, console: Console, words: ChatWords, *, engine: str = "") -> None:
+    ``told`` is what earlier turns on this screen had to say: a notice that is among it is told by its title alone.
+    """
+
+    def __init__(
+        self, console: Console, words: ChatWords, *, engine: str = "", told: deque[Notice] | None = None
+    ) -> None:
         self._console = console
         self._words = words
         self._engine = engine
+        self._told = deque[Notice]() if told is None else told
         self._asked = ""  # the engine that a search asks first, where it is not the usual one
         self._links = can_link()
         self._model = ""
@@ -153,8 +160,10 @@ class ChatView:
                     "green" if any(page.fact is None for page in event.pages) else "red",
                 )
             case Notice():
-                for line in notice_lines(event, self._words):
-                    self._line(line, _NOTICE_STYLES.get(event.level, "dim"))
+                known = event.level != "error" and event in self._told
+                self._told.append(event)
+                for line in notice_lines(event, self._words)[: 1 if known else None]:
+                    self._line(line, "dim" if known else _NOTICE_STYLES.get(event.level, "dim"))
             case Check():
                 self._check = event
             case Usage():

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from qiusuo.cli.help import about
+from qiusuo.cli.mistakes import CommandLine
 
 EPILOG = about("exit_codes_data")
 
@@ -64,7 +65,7 @@ def retention(
     raise typer.Exit(run_retention(owner, days=days, off=off))
 
 
-database = typer.Typer(help=about("database"), invoke_without_command=True)
+database = CommandLine(help=about("database"), invoke_without_command=True)
 
 
 @database.callback(epilog=EPILOG)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from qiusuo.cli.help import about
+from qiusuo.cli.mistakes import CommandLine
 
 EPILOG = about("exit_codes_people")
 NEVER = "none"
@@ -37,7 +38,7 @@ Models = Annotated[
     str | None, typer.Option("--models", metavar="NAMES", help=about("tokens_models"), show_default=False)
 ]
 
-tokens = typer.Typer(help=about("group_tokens"), no_args_is_help=True)
+tokens = CommandLine(help=about("group_tokens"), no_args_is_help=True)
 
 
 def add_people_commands(app: typer.Typer) -> None:

@@ -6,6 +6,7 @@ As for the engine ``flk``, all of it comes from public programs that use it and 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -33,6 +34,8 @@ _DOCUMENT_KINDS: Final = frozenset(
 )  # fmt: skip
 _TITLES, _FUZZY, _OK = 1, 2, 200
 _PASSING: Final = (RateLimited, SearchTimeout, Unavailable, BadResponse)
+
+logger = logging.getLogger(__name__)
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -69,6 +72,7 @@ class FlkWire:
             )
         )
         self._sleep = sleep
+        self._reached = False
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -113,12 +117,19 @@ class FlkWire:
         for wait in (*WAITS, None):
             await self._sleep(PACE)
             try:
-                return self._accepted(await ask())
+                answer = self._accepted(await ask())
             except (EngineError, PageError) as error:
                 passing = isinstance(error, _PASSING) or (isinstance(error, PageError) and error.retry_after)
-                if wait is None or not passing:
+                # Who cannot be reached at all from here will not be in a quarter of an hour.
+                absent = not self._reached and isinstance(error, Unavailable) and error.status is None
+                if wait is None or not passing or absent:
                     raise
-                await self._sleep(min(max(error.retry_after or 0.0, wait), _MAX_WAIT))
+                seconds = min(max(error.retry_after or 0.0, wait), _MAX_WAIT)
+                logger.warning("%s did not answer and is asked again in %d s: %s", self._endpoint.host, seconds, error)
+                await self._sleep(seconds)
+            else:
+                self._reached = True
+                return answer
         raise AssertionError("unreachable")
 
     def _accepted(self, data: Any) -> Any:

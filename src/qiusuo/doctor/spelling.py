@@ -1,0 +1,53 @@
+"""Names of settings that nobody knows, and that look like one which somebody knows: they are ignored otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+from qiusuo.config import Settings, variable_name
+from qiusuo.config.settings import EngineSettings
+from qiusuo.doctor.context import Examination
+from qiusuo.doctor.findings import Finding, Level
+from qiusuo.doctor.system import file_values
+
+# Files and environments hold much that is other programs'; only what is nearly ours is told.
+_NEARLY: Final = 0.78
+# Under [engines.…] all is ours: what is told there may be meant less clearly.
+_PERHAPS: Final = 0.6
+_PREFIX: Final = "QIUSUO_"  # it would make all of them alike
+# Read elsewhere, and near to the name of a setting.
+_OTHERS: Final = frozenset({"QIUSUO_TOKEN"})
+
+
+async def check_spelling(context: Examination) -> list[Finding]:
+    """Look for misspelt names in the file and the environment."""
+    settings = context.settings
+    variables = {variable_name(name) for name in Settings.model_fields}
+    odd = [
+        (name, near) for name in file_values(settings) if (near := _near(name, {*Settings.model_fields, *variables}))
+    ]
+    ours = [name for name in context.environ if name.startswith(("QIUSUO_", "SEARCH_")) and "__" not in name]
+    odd += [(name, near) for name in ours if name not in _OTHERS and (near := _near(name, variables))]
+    for engine, given in settings.engines.items():
+        place = context.roster.places.get(engine)
+        if place is None:
+            odd.append((f"engines.{engine}", _near(engine, context.roster.places, least=_PERHAPS)))
+            continue
+        known = {*EngineSettings.model_fields, *(place.kind.own_settings if place.kind else ())}
+        extra = (name for name in given.model_extra or {} if name not in known)
+        odd += [(f"engines.{engine}.{name}", _near(name, known, least=_PERHAPS)) for name in extra]
+    return [
+        Finding("settings.misspelt_name", Level.WARNING, {"name": name, "near": near})
+        if near
+        else Finding("settings.nobodys_name", Level.WARNING, {"name": name})
+        for name, near in odd
+    ]
+
+
+def _near(name: str, known: Iterable[str], *, least: float = _NEARLY) -> str:
+    """Return the known name that is meant, perhaps; nothing where the name itself is known."""
+    names = {each.removeprefix(_PREFIX): each for each in known}
+    found = [] if name in names.values() else get_close_matches(name.removeprefix(_PREFIX), names, 1, least)
+    return names[found[0]] if found else ""
