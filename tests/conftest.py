@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -103,8 +104,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         *_, why = first.longreprtext.strip().splitlines() or [""]
         raised = [line.removeprefix("E").strip() for line in first.longreprtext.splitlines() if line.startswith("E ")]
         terminalreporter.write_line(f"FIRST TRY {first.nodeid} ({first.when}): {' '.join(raised[:3]) or why}"[:1000])
-        for tab in (line for line in raised if line.startswith("the tab:")):
-            terminalreporter.write_line(f"  {tab}"[:1500])
+        places = [line for line in first.longreprtext.splitlines() if re.match(r"\S+\.py:\d+:", line)]
+        tab = [line for line in raised if line.startswith("the tab:")]
+        for line in (" ".join(places), *tab):
+            terminalreporter.write_line(f"  {line}"[:1500])
 
 
 @pytest.hookimpl(trylast=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qiusuo.commands import install_command
 from qiusuo.errors import ConfigurationError
 from qiusuo.loops import PerLoop
+from qiusuo.storage.patience import Patience
 from qiusuo.storage.together import Command, Together
 from qiusuo.words import Fact
 
@@ -28,8 +29,6 @@ T = TypeVar("T")
 OPERATION_TIMEOUT = 0.5
 # The first operation of a process also loads the client and connects, on a machine that may be busy starting up.
 FIRST_OPERATION_TIMEOUT = 2.0
-# A timer that rings so much too late tells of this process, which stood still, and nothing of Redis.
-STOOD_STILL = 0.25
 MAX_CONNECTIONS = 32
 RETRY_AFTER_FAILURE = 5.0
 PREFIX = "qiusuo:"
@@ -124,16 +123,13 @@ class SharedState:
         if self.away:
             raise SharedStateGone
         patience = OPERATION_TIMEOUT if self._tried else FIRST_OPERATION_TIMEOUT
-        watch = asyncio.timeout(patience)
         try:
-            async with watch:
+            async with Patience(patience):
                 value = await operation()
         except self._refusal as error:
             self._tell_refusal(error)
             raise SharedStateGone from None
         except self._faults as error:
-            if _rang_late(watch):
-                raise SharedStateGone from None
             self._away_until = self._clock() + RETRY_AFTER_FAILURE
             if not self._away:
                 self._away = True
@@ -177,8 +173,3 @@ class SharedState:
     async def _close(self, pool: BlockingConnectionPool) -> None:
         with suppress(*self._faults):
             await pool.aclose()
-
-
-def _rang_late(watch: asyncio.Timeout) -> bool:
-    due = watch.when()
-    return watch.expired() and due is not None and asyncio.get_running_loop().time() - due > STOOD_STILL
