@@ -40,7 +40,7 @@ class Patience:
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
+    ) -> None:
         if self._next is not None:
             self._next.cancel()
-        return await self._end.__aexit__(kind, error, trace)
+        await self._end.__aexit__(kind, error, trace)
