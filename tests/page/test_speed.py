@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from tests.support.page_speed import measure_stream, page_weight
+from tests.support.page_speed import measure_plain, measure_stream, page_weight
 from tests.support.page_world import PAGES, PageWorld, screen, with_own_browser
 
 pytestmark = with_own_browser(__name__)
@@ -24,7 +24,9 @@ def test_two_thousand_tokens_at_full_speed(chromium: Browser) -> None:
         for _ in range(3):
             page.page.get_by_role("button", name="新对话").click()
             speeds.append(measure_stream(page, world))
-        assert min(speed.cpu_ms_per_token for speed in speeds) <= 1, speeds
+        # A ratio of this machine, whatever else it does; milliseconds are what ``make bench`` tells.
+        plain = measure_plain(page)
+        assert min(speed.cpu_ms_per_token for speed in speeds) <= plain / 2, (speeds, plain)
         assert min(speed.last_text_ms for speed in speeds) <= 150, speeds
 
 

@@ -40,6 +40,16 @@ _END = """new Promise((resolve) => {
     }
   }, 50);
 })"""
+# What a page costs that puts the same pieces one behind the other as plain text, and lays them out after each.
+_PLAIN = """(pieces) => {
+  const box = document.createElement("div");
+  document.body.append(box);
+  for (const piece of pieces) {
+    box.append(piece);
+    box.getBoundingClientRect();
+  }
+  box.remove();
+}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,17 @@ def measure_stream(page: Screen, world: PageWorld) -> Speed:
     seen: dict[str, Any] = page.page.evaluate("window.__seen")
     cdp.detach()
     return Speed((after - before) * 1000 / TOKENS, seen["shown"] - seen["read"])
+
+
+def measure_plain(page: Screen) -> float:
+    """Return the milliseconds that each of the same tokens costs a page that knows nothing but text: the yardstick."""
+    cdp = page.page.context.new_cdp_session(page.page)
+    cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before = _busy(cdp)
+    page.page.evaluate(_PLAIN, answer_of())
+    after = _busy(cdp)
+    cdp.detach()
+    return (after - before) * 1000 / TOKENS
 
 
 def _busy(cdp: CDPSession) -> float:

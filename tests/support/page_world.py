@@ -310,7 +310,7 @@ def screen(browser: Browser, world: PageWorld, *, phone: bool = False, **options
     context = browser.new_context(
         **{"viewport": PHONE if phone else DESKTOP, "locale": "zh-CN", "service_workers": "block", **touch, **options}
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(20_000)
     shown = Screen(context.new_page(), world)
     try:
         yield shown.open()
