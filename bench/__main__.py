@@ -14,6 +14,9 @@ MODULES = ("search", "rest", "workers", "chat", "streams", "reading", "page", "s
 
 def main(wanted: list[str]) -> None:
     """Measure the named subjects, or all (only then the page is written anew)."""
+    unknown = [name for name in wanted if name not in MODULES]
+    if unknown:
+        sys.exit(f"There is no {' and no '.join(unknown)}. There are: {', '.join(MODULES)}")
     console = Console()
     reports: list[Report] = []
     for name in wanted or MODULES:

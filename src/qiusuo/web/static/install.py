@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from qiusuo.web.language import language_headers, reader_language
-from qiusuo.web.static.page import page_files
+from qiusuo.web.static.page import page_files, prefix_of
 from qiusuo.words import Fact, Language
 
 MANIFEST: Final = "/manifest.webmanifest"
@@ -30,7 +30,7 @@ _SHELL_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 async def manifest(request: Request) -> Response:
     """Describe the page as a program to install, in the reader's language."""
     language = reader_language(request.scope)
-    body = json.dumps(_manifest(language), ensure_ascii=False)
+    body = json.dumps(_manifest(language, prefix_of(request)), ensure_ascii=False)
     headers = {"Cache-Control": "no-cache", **language_headers(language)}
     return Response(body, media_type="application/manifest+json", headers=headers)
 
@@ -47,12 +47,12 @@ def install_routes() -> list[Route]:
     return [Route(MANIFEST, manifest, methods=["GET"]), Route(WORKER, worker, methods=["GET"])]
 
 
-def _manifest(language: Language) -> dict[str, Any]:
-    root = page_files().root
+def _manifest(language: Language, prefix: str) -> dict[str, Any]:
+    root = prefix + page_files(prefix).root
     names = {each: Fact("page.app").text(each) for each in Language}
     about = {each: Fact("page.tagline").text(each) for each in Language}
     return {
-        "id": "/",
+        "id": f"{prefix}/",
         "name": names[language],
         "short_name": names[language],
         "description": about[language],
@@ -61,8 +61,8 @@ def _manifest(language: Language) -> dict[str, Any]:
         "description_localized": {each.tag: words for each, words in about.items()},
         "lang": language.tag,
         "dir": "ltr",
-        "start_url": "/",
-        "scope": "/",
+        "start_url": f"{prefix}/",
+        "scope": f"{prefix}/",
         "display": "standalone",
         "theme_color": THEME,
         "background_color": "#ffffff",

@@ -1,6 +1,8 @@
 // The worker of the page. Its only work: where the server cannot be reached, a page says so. Nothing is kept.
 // What stands before this is made by the server: SHELLS, by language, and POLICY.
-const PAGES = ["/", "/settings", "/board", "/usage"];
+const PAGES = ["", "settings", "board", "usage"];
+// A proxy may show the server below a path; nothing else is asked of this worker.
+const BELOW = new URL(self.registration.scope).pathname;
 
 self.addEventListener("install", () => self.skipWaiting());
 
@@ -8,7 +10,7 @@ self.addEventListener("fetch", (event) => {
   const { mode, method, url } = event.request;
   const { pathname, search } = new URL(url);
   // An address with a question is left to the browser: the server must see who sent it here.
-  if (mode !== "navigate" || method !== "GET" || search || !PAGES.includes(pathname)) return;
+  if (mode !== "navigate" || method !== "GET" || search || !PAGES.includes(pathname.slice(BELOW.length))) return;
   event.respondWith(fetch(event.request).catch(away));
 });
 

@@ -1,2 +1,4 @@
 /** The page can be installed; where the server is away, it says so. */
-export const installed = navigator.serviceWorker?.register("/offline.js", { updateViaCache: "none" }).catch(() => {});
+import { ROOT } from "../browser.js";
+
+export const installed = navigator.serviceWorker?.register(`${ROOT}/offline.js`, { updateViaCache: "none" }).catch(() => {});
