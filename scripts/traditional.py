@@ -101,7 +101,8 @@ def main() -> int:
     for path in [] if check else gone:
         path.unlink()
     for path in [*stale, *gone]:
-        print(f"{path.relative_to(ROOT)} {'is stale: run make docs' if check else 'is written'}")
+        done = "is deleted" if path in gone else "is written"
+        print(f"{path.relative_to(ROOT)} {'is stale: run make docs' if check else done}")
     return 1 if check and (stale or gone) else 0
 
 

@@ -55,21 +55,14 @@ fact with values (:mod:`qiusuo.words`) and carries what a policy needs: ``engine
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from qiusuo.models import Attempt, Outcome
+from qiusuo.models import MAX_RETRY_AFTER, Attempt, Outcome, believed
 from qiusuo.words import Fact, Language, as_fact, sentences
 from qiusuo.words.wording import Wording, remedy_of, wording
 
 _MOST_FIXES: Final = 2
-MAX_RETRY_AFTER: Final = 24 * 3600.0
-
-
-def believed(seconds: float) -> float | None:
-    """Return for how long a provider is left alone that asks for it: a day at most; "nan" is a float too."""
-    return None if math.isnan(seconds) else min(max(seconds, 0.0), MAX_RETRY_AFTER)
 
 
 class SearchError(Exception):
@@ -183,7 +176,13 @@ class SearchDisabled(ConfigurationError):
 
 
 class EngineError(SearchError):
-    """One attempt at one engine failed."""
+    """One attempt at one engine failed. A wait that its provider names (``retry_after``) is believed within bounds."""
+
+    longest_wait: ClassVar[float] = MAX_RETRY_AFTER
+
+    def __init__(self, fact: Fact | str, *, retry_after: float | None = None, **more: Any) -> None:
+        wait = None if retry_after is None else believed(retry_after, self.longest_wait)
+        super().__init__(fact, retry_after=wait, **more)
 
 
 class Blocked(EngineError):
@@ -197,14 +196,12 @@ class RateLimited(EngineError):
 
     outcome = Outcome.RATE_LIMITED
 
-    def __init__(self, fact: Fact | str, *, retry_after: float | None = None, **more: Any) -> None:
-        super().__init__(fact, retry_after=None if retry_after is None else believed(retry_after), **more)
-
 
 class QuotaExceeded(EngineError):
     """The plan's searches are used up."""
 
     outcome = Outcome.QUOTA
+    longest_wait = 31 * MAX_RETRY_AFTER  # plans begin anew with a month
 
 
 class AuthFailed(EngineError):

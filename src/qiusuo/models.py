@@ -6,9 +6,10 @@ Nothing here imports anything of ours but details and words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,6 +20,12 @@ from qiusuo.words.wording import Wording, wording
 
 ReadDetails = Callable[[Mapping[str, Any]], Details | None]
 """Rebuilds the details of a result; :func:`qiusuo.plugins.read_details` knows the kinds that are installed."""
+MAX_RETRY_AFTER: Final = 24 * 3600.0
+
+
+def believed(seconds: float, most: float = MAX_RETRY_AFTER) -> float | None:
+    """Return for how long a provider is left alone that asks for it: a day at most; "nan" is a float too."""
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), most)
 
 
 class SearchType(StrEnum):

@@ -80,8 +80,8 @@ class TestSearch:
             "   site1.example.com",
         ]
         assert out.count("https://") == 10
-        assert "10 results · tavily" in err
-        assert "results ·" not in out
+        assert "Results: 10 · tavily" in err
+        assert "Results:" not in out
         assert "Searching" not in out
 
     def test_json_has_the_shape_of_the_specification(self, terminal: Terminal) -> None:
@@ -123,7 +123,7 @@ class TestSearch:
     def test_merge_names_who_found_each_result(self, terminal: Terminal) -> None:
         out, err = terminal.text("search", "x", "--merge")
         assert "· tavily, brave" in out
-        assert "10 results · merged" in err
+        assert "Results: 10 · merged" in err
 
     @pytest.mark.parametrize(
         ("environment", "chinese"),
@@ -139,7 +139,7 @@ class TestSearch:
     ) -> None:
         _, err = terminal.text("search", "x", **environment)
         assert ("10 条结果 · tavily" in err) is chinese
-        assert ("10 results · tavily" in err) is not chinese
+        assert ("Results: 10 · tavily" in err) is not chinese
 
     def test_a_settings_value_that_is_not_valid_does_no_harm(self, terminal: Terminal) -> None:
         _, err = terminal.text("-v", "search", "x", SEARCH_TIMEOUT="soon")

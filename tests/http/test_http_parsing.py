@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from qiusuo import Query
 from qiusuo.engines.tavily import TavilyEngine
-from qiusuo.errors import MAX_RETRY_AFTER, ConfigurationError, Unavailable
+from qiusuo.errors import ConfigurationError, Unavailable
 from qiusuo.http import Endpoint, HttpClient, check_base_url, parse_retry_after
 from qiusuo.http.api import proxy_for
 from qiusuo.http.statuses import error_detail
+from qiusuo.models import MAX_RETRY_AFTER
 from qiusuo.testing import Answer, ProviderServer, Seen
 from qiusuo.testing.providers.tavily import Tavily
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from qiusuo.errors import AllEnginesFailed, QuotaExceeded, UserRateLimited
+from qiusuo.errors import AllEnginesFailed, Blocked, QuotaExceeded, RateLimited, Unavailable, UserRateLimited
 from qiusuo.pipeline.quota import BETWEEN_TURNS, MonthlyQuota
-from qiusuo.testing import Fault
+from qiusuo.testing import Answer, Fault
 from tests.support.world import World
 
 
@@ -231,6 +231,28 @@ class TestCooldown:
             assert tavily.state == "resting"
             clock.shift(timedelta(seconds=2))
             assert (await here.service.asearch("c")).provider == "tavily"
+
+    async def test_a_wait_that_a_provider_names_is_obeyed_after_the_first_failure(
+        self, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with World("tavily", "brave") as here:
+            busy = Answer({"detail": "later"}, 503, {"Retry-After": "300"})
+            monkeypatch.setattr(here["tavily"].provider, "refuse", lambda _fault: busy)
+            here["tavily"].fault = Fault.OVERLOADED
+            first = await here.service.asearch("a")
+            assert (first.attempts[0].outcome, first.attempts[0].retry_after) == ("unavailable", 300)
+            clock.shift(timedelta(seconds=290))
+            await here.service.asearch("b")
+            assert here.requests("tavily") == 1
+            here["tavily"].fault = None
+            clock.shift(timedelta(seconds=20))
+            assert (await here.service.asearch("c")).provider == "tavily"
+
+    @pytest.mark.parametrize(("said", "believed"), [(1e12, 86400), (-5.0, 0), (float("nan"), None), (40.0, 40)])
+    def test_no_provider_is_believed_everything(self, said: float, believed: float | None) -> None:
+        for kind in (Unavailable, RateLimited, Blocked):
+            assert kind("later.", retry_after=said).retry_after == believed
+        assert QuotaExceeded("next month.", retry_after=20 * 86400).retry_after == 20 * 86400
 
     async def test_rests_grow_until_the_engine_answers(self, clock: time_machine.Traveller) -> None:
         async with World("tavily", "brave") as here:

@@ -79,6 +79,9 @@ def follow(folder: Path) -> None:
     """Do what the guide says."""
     for text in examples(CONTRIBUTING[0]):
         if found := FILE.match(text):
+            assert not (folder / found[1]).exists(), (
+                f"{found[1]}, an example of CONTRIBUTING.md, is there now: another name for it or the example"
+            )
             (folder / found[1]).write_text(text.partition("\n")[2] if found[1].endswith(".py") else text, "utf-8")
     # What the engine says of its provider's errors, and its note on the receipt.
     engine = folder / ENGINE
@@ -91,9 +94,11 @@ def follow(folder: Path) -> None:
     note = example("acme.old_index", "self.collect")
     edit(engine, note.splitlines()[1].replace(", notes=notes", "") + "\n", note)
     test = folder / "tests/engines/test_acme.py"
-    test.write_text(test.read_text("utf-8") + "\n" + example("test_a_closed_index_is_told"), "utf-8")
+    told = (example("test_a_closed_index_is_told"), example("test_an_older_index_is_noted"))
+    test.write_text("\n".join((test.read_text("utf-8"), *told)), "utf-8")
     edit(test, "from qiusuo.engines.acme", "import pytest\n\nfrom qiusuo.engines.acme")
-    edit(test, "from qiusuo.models", "from qiusuo.errors import Unavailable\nfrom qiusuo.models")
+    own = "from qiusuo.engines.base import EngineResults\nfrom qiusuo.errors import Unavailable\n"
+    edit(test, "from qiusuo.models", f"{own}from qiusuo.models")
     edit(test, "import Answer, Provider", "import Answer, Fault, Provider")
     for page in ("README.md", "README.zh-CN.md"):
         edit(folder / page, "`tavily`", "`tavily`, `acme`")

@@ -196,9 +196,8 @@ class TestCatalogue:
     def test_pages_to_which_an_entry_leads_are_there(self) -> None:
         pages = {code: about(code, "guide").partition("#")[0] for code in CODES if about(code, "guide")}
         docs = ROOT.parents[1] / "docs"
-        assert [
-            code for code, page in pages.items() if not (docs / f"{page.removeprefix('/docs/')}.md").is_file()
-        ] == []
+        there = {code: docs / f"{page.removeprefix('/docs/')}.md" for code, page in pages.items()}
+        assert [f"{code}: there is no {page}" for code, page in there.items() if not page.is_file()] == []
 
     def test_facts_of_the_code_are_in_the_catalogue_with_their_values(self) -> None:
         found = [
@@ -245,6 +244,22 @@ class TestSpaces:
         assert found == []
 
 
+class TestMarks:
+    """Punctuation and address. Capital letters and full stops depend on where a text stands: nobody can tell here."""
+
+    def test_chinese_has_chinese_marks_and_no_formal_you(self) -> None:
+        wrong = re.compile(f"{HAN.pattern}[,;!?]|[,;!?]{HAN.pattern}|您")
+        assert self._where(Language.CHINESE, wrong) == []
+
+    def test_english_has_english_marks(self) -> None:
+        assert self._where(Language.ENGLISH, MARKS) == []
+
+    @staticmethod
+    def _where(language: Language, wrong: re.Pattern[str]) -> list[str]:
+        told = ((code, part, template(code, language, part)) for code in sorted(CODES) for part in Part)
+        return [f"{code}.{part}: {text}" for code, part, text in told if wrong.search(text)]
+
+
 class TestOneCatalogue:
     """Sentences stand in the catalogue, and nothing stands there that nobody says."""
 
@@ -256,7 +271,7 @@ class TestOneCatalogue:
             if path.relative_to(ROOT).parts[0] == part
             for line in literal_errors(path)
         ]
-        assert found == []
+        assert found == [], "an error takes a Fact, whose words stand in the catalogue"
 
     def test_what_a_sentence_of_an_error_looks_like(self, tmp_path: Path) -> None:
         file = tmp_path / "module.py"

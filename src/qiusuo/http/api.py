@@ -29,11 +29,11 @@ from qiusuo.errors import (
     EngineError,
     SearchTimeout,
     Unavailable,
-    believed,
 )
 from qiusuo.http.faults import connection_fact, is_closed
 from qiusuo.http.statuses import error_detail, error_for_status
 from qiusuo.loops import PerLoop
+from qiusuo.models import believed
 from qiusuo.text import clean, truncate
 from qiusuo.words import Fact
 

@@ -170,7 +170,9 @@ class Cooldowns:
         record = self._record(engine)
         record.failures += 1
         now = self._clock()
-        if record.failures < rule.failures or (record.cooling is not None and record.cooling.until > now):
+        if record.failures < rule.failures and error.retry_after is None:  # a provider that names a wait is obeyed
+            return
+        if record.cooling is not None and record.cooling.until > now:
             return
         seconds = min(rule.first * 2.0 ** min(record.rests, MOST_DOUBLINGS), rule.longest)
         if error.retry_after is not None:

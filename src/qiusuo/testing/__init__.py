@@ -14,6 +14,12 @@ Needs only Qiusuo itself. :class:`qiusuo.testing.conformance.EngineConformance` 
 faults over an engine, your own ones too.
 """
 
+import sys
+
 from qiusuo.testing.server import Answer, Fault, Provider, ProviderServer, Seen
+
+# Below pytest the table of faults shows the values of what it finds wrong, as tests do.
+if pytest := sys.modules.get("pytest"):
+    pytest.register_assert_rewrite("qiusuo.testing.conformance")
 
 __all__ = ["Answer", "Fault", "Provider", "ProviderServer", "Seen"]

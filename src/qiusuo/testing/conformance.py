@@ -12,12 +12,12 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
 from qiusuo.engines.base import EngineOptions, SearchEngine
-from qiusuo.errors import EngineError, SearchError
+from qiusuo.errors import AuthFailed, EngineError, SearchError
 from qiusuo.http import HttpClient
 from qiusuo.models import Freshness, Outcome, Query, SearchResultItem, SearchType
 from qiusuo.testing.server import Fault, Provider, ProviderServer
@@ -82,6 +82,12 @@ class EngineConformance:
         engine = self.make_engine(server, key=key, timeout=timeout)
         try:
             return await engine.search(query, count)
+        except AuthFailed as error:
+            if key is None and server.fault is None:
+                error.add_note(
+                    f"the key was the right one: see where {type(server.provider).__name__}.authorized looks"
+                )
+            raise
         finally:
             await close_engine(engine)
 
@@ -126,6 +132,9 @@ class EngineConformance:
             assert error.retry_after >= 1
         if fault is Fault.HANG:
             assert "0.3 s" in str(error)
+        if fault is Fault.INVALID:
+            # Where they stand elsewhere than usual, ``error_words`` of the engine names the place.
+            assert longest_sentence(self.provider().refuse(fault).body) in str(error), "the provider's words are lost"
 
     async def test_service_not_there(self, server: ProviderServer, caplog: pytest.LogCaptureFixture) -> None:
         engine = self.make_engine(server)
@@ -163,6 +172,18 @@ class EngineConformance:
         with pytest.raises(SearchError) as caught:
             await self.run(server, QUERIES["plain"], key=key, timeout=timeout)
         return caught.value
+
+
+def longest_sentence(body: Any) -> str:
+    """Return the longest words in a body of JSON: what a provider says of an error. Ids and pages are no words."""
+    match body:
+        case dict() | list():
+            parts = list(body.values()) if isinstance(body, dict) else body
+            return max(map(longest_sentence, parts), key=len, default="")
+        case str() if " " in body and not body.startswith("<"):
+            return body
+        case _:
+            return ""
 
 
 def assert_no_secret(secret: str, error: SearchError, caplog: pytest.LogCaptureFixture) -> None:
