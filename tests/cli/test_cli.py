@@ -234,6 +234,12 @@ class TestExitCodes:
         assert error["error"] == "AllEnginesFailed"
         assert [attempt["engine"] for attempt in error["attempts"]] == ["tavily", "brave"]
 
+    def test_a_wait_that_a_provider_names_is_told(self, terminal: Terminal) -> None:
+        terminal.tavily.fault, terminal.brave.fault = Fault.RATE_LIMITED, Fault.SERVER_ERROR
+        terminal.tavily.retry_after = "300"
+        _, err = terminal.text("search", "x", code=Exit.ALL_FAILED)
+        assert err.count("It may be tried again in 300 s.") == 1
+
     @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
     def test_over_the_rate_limit(self, terminal: Terminal, tmp_path: Path) -> None:
         from tests.support.redis_process import RedisProcess

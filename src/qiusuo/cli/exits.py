@@ -41,6 +41,8 @@ def error_lines(error: SearchError, words: Words) -> list[str]:
             outcome = words.outcome(attempt.outcome)
             lines.append("  " + words("attempt", engine=attempt.engine, outcome=outcome, reason=told.what))
             lines += [f"    {line}" for line in advice_lines(told.fix, attempt.commands)]
+            if attempt.retry_after and not attempt.skipped:  # a rest tells its time itself
+                lines.append("    " + words("may_be_tried_again", seconds=round(attempt.retry_after)))
         return lines
     told = error.wording(words.language)
     what = words("in_place", what=told.what, place=error.place) if error.place else told.what
