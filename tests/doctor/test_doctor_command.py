@@ -118,7 +118,7 @@ class TestWords:
             # Clauses of other findings.
             "searxng.and_more", "searxng.or_failed", "searxng.in_english", "searxng.in_chinese",
             "provider.late", "redis.silent",
-            "database.late", "check.late", "search.engine_broke", "search.late",
+            "database.late", "check.late", "search.engine_broke", "search.late", "search.late_here",
         }  # fmt: skip
         causes = found_by_the_doctor()
         assert len(causes) > 50

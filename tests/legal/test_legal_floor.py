@@ -12,7 +12,7 @@ import pytest
 from qiusuo import SearchService
 from qiusuo.chat.chat import Chat
 from qiusuo.chat.models.opening import open_model
-from qiusuo.chat.sessions.session import ChatSettings
+from qiusuo.chat.sessions.session import ChatSettings, Memory
 from qiusuo.chat.turns.context import Ask
 from qiusuo.config import Settings
 from qiusuo.legal.answers.finding.regulations import RegulationSearch
@@ -114,6 +114,18 @@ async def test_below_the_floor_the_closest_is_named_as_such(statutes_folder: Ind
     assert "没有搜到能回答这个问题的内容。最接近的是：" in answer
     assert "相关，并非所问" in answer
     assert "根据搜索结果" not in answer
+
+
+async def test_what_follows_a_question_of_law_is_searched_there_too(statutes_folder: IndexFolder) -> None:
+    settings = Settings.load(legal_dir=str(statutes_folder.root), provider_priority="laws")
+    memory = Memory()
+    async with SearchService.from_settings(settings) as service:
+        chat = Chat(service, open_model(settings))
+        for number, question in enumerate(("酒驾怎么处罚？", "第一次呢", "第二次呢")):
+            turn = chat.turn(Ask(question, SEARCH, id=str(number)), memory)
+            events = Heard([event async for event in turn.events()])
+            assert "道路交通安全法" in events.text, question
+        await chat.aclose()
 
 
 class Pigeons(Tavily):

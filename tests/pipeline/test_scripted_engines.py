@@ -22,13 +22,14 @@ from qiusuo.words import said
 Work = Callable[[], Awaitable[Any]]
 
 
-def engine(called: str, work: Work, *, paid: bool = False) -> SearchEngine:
+def engine(called: str, work: Work, *, paid: bool = False, here: bool = False) -> SearchEngine:
     """Make an engine that does what it is told and counts how often it was asked."""
 
     class Scripted(SearchEngine):
         name = called
         label = called
         costs_money = paid
+        local = here
 
         def __init__(self) -> None:
             self.asked = 0
@@ -99,6 +100,31 @@ class TestRace:
         )
         async with SearchService([first, free, second], Settings.load(hedge_delay=0.1, timeout=1)) as service:
             assert (await service.asearch("x")).provider == "second"
+
+    async def test_one_on_this_machine_that_loads_goes_on_beside_the_next_ones(self) -> None:
+        loads, dead, other = engine("loads", answers(1.7), here=True), engine("dead", fails()), engine("b", fails())
+        async with SearchService([loads, dead, other], Settings.load(hedge_delay=0.1, timeout=2.5)) as service:
+            response = await service.asearch("x")
+        assert response.provider == "loads"
+        outcomes = [(attempt.engine, attempt.outcome) for attempt in response.attempts]
+        assert outcomes == [("loads", "ok"), ("dead", "unavailable"), ("b", "unavailable")]
+
+    async def test_until_its_share_is_over_nothing_goes_out(self) -> None:
+        loads, other = engine("loads", answers(0.6), here=True), engine("other", answers())
+        async with SearchService([loads, other], Settings.load(hedge_delay=0.1, timeout=2)) as service:
+            assert (await service.asearch("x")).provider == "loads"
+        assert asked(other) == 0
+
+    async def test_one_on_this_machine_that_hangs_keeps_nobody_from_an_answer(self) -> None:
+        hangs, other = engine("hangs", answers(60), here=True), engine("other", answers())
+        async with SearchService([hangs, other], Settings.load(timeout=1)) as service:
+            assert (await service.asearch("x")).provider == "other"
+        async with SearchService([hangs], Settings.load(timeout=0.3)) as service:
+            with pytest.raises(AllEnginesFailed) as caught:
+                await service.asearch("x")
+        fact = caught.value.attempts[0].fact
+        assert fact is not None
+        assert fact.code == "search.late_here"
 
     async def test_emptiness_beside_a_running_engine_starts_no_third_one(self) -> None:
         empty, slow, third = (

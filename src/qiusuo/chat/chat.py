@@ -50,6 +50,7 @@ logger = logging.getLogger(__name__)
 
 MAX_QUESTION: Final = 20_000
 _LONGEST_THANKS: Final = 40
+_SUBJECT_TURNS: Final = 3
 
 
 class Turn:
@@ -224,7 +225,7 @@ class Chat:
         query, leans = self._query(ask, memory)
         scope = ask.settings.scope
         searches = agent or ask.settings.search
-        recognised = plugins.recognise(query) if query and searches and scope.asks_plugins else None
+        recognised = _recognised(query, memory, leans=leans) if query and searches and scope.asks_plugins else None
         context = Context(
             ask,
             memory,
@@ -375,6 +376,16 @@ class Chat:
         await self.book.aclose()
         if self._own_reader:
             await self._reader.aclose()
+
+
+def _recognised(query: str, memory: Memory, *, leans: bool) -> plugins.Recognised | None:
+    """Return how a plug-in that knows the question wants it searched; one that leans on others is of their subject."""
+    known = plugins.recognise(query)
+    if known is not None or not leans:
+        return known
+    before = [plugins.recognise(said.question) for said in list(memory.said.values())[-_SUBJECT_TURNS:]]
+    last = next(filter(None, reversed(before)), None)
+    return plugins.Recognised(last.search_type, last.tool) if last is not None else None
 
 
 def _asks_nothing(ask: Ask) -> bool:

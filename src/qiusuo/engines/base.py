@@ -214,7 +214,8 @@ class SearchEngine(ABC):
 
     def too_late(self, seconds: float) -> SearchTimeout:
         """Return the error for a search that did not end within the time that it had."""
-        return SearchTimeout(Fact("search.late", seconds=f"{seconds:.1f}"), engine=self.name)
+        code = "search.late_here" if self.local else "search.late"
+        return SearchTimeout(Fact(code, seconds=f"{seconds:.1f}"), engine=self.name)
 
     def query_text(self, query: Query) -> str:
         """Return the query's words within the provider's limits."""

@@ -33,6 +33,8 @@ class _Running:
     place: int
     started: float
     course: Allowance
+    others_wait_until: float
+    """Others that may not be asked beside it wait so long, and no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +106,20 @@ class _Race:
         lane = self._waiting.popleft()
         left = self._deadline - self._clock()
         hedged = bool(self._waiting) and self._may_run_beside(lane)
-        # Whoever keeps another one waiting gets a share only.
+        # Whoever keeps another one waiting gets a share only; one on this machine, which may have to load what it has,
+        # goes on beside the next one.
         alone = any(not self._failover.may_hedge(lane, other) for other in self._waiting)
-        budget = left * SHARE if alone else left
+        share = left * SHARE if alone else left
+        budget = left if lane.engine.local else share
         place = len(self._receipt) + len(self._running)
         course = Allowance(budget, self._clock)
         work = self._failover.attempts.make(lane, self._request, budget, course)
-        self._hedge_at = self._clock() + self._failover.hedge_delay if hedged else None
-        self._running[asyncio.create_task(work)] = _Running(lane, place, self._clock(), course)
+        now = self._clock()
+        self._running[asyncio.create_task(work)] = _Running(lane, place, now, course, now + share)
+        if hedged:
+            self._hedge_at = now + self._failover.hedge_delay
+        else:
+            self._hedge_at = now + share if alone and lane.engine.local else None
 
     async def _next_end(self) -> Tried | None:
         """Wait until an attempt ends or the next one is due; return the first good answer."""
@@ -137,7 +145,8 @@ class _Race:
             # One engine that knows nothing may be mistaken, two hardly.
             self._empty = tried
             # One that is already being asked is the second.
-            while len(self._waiting) > (0 if self._running else 1):
+            asked = any(running.lane.engine.search_types is None for running in self._running.values())
+            while len(self._waiting) > (0 if asked else 1):
                 self._waiting.pop()
         # The successor need not wait for the hedge delay any more.
         self._hedge_at = self._clock() if self._may_run_beside() else None
@@ -152,8 +161,9 @@ class _Race:
         return answer._replace(items=items[: self._request.num_results])
 
     def _may_run_beside(self, *lanes: Lane) -> bool:
-        """Tell whether the next engine may start beside ``lanes`` and all that are running."""
-        running = (*lanes, *(running.lane for running in self._running.values()))
+        """Tell whether the next engine may start beside ``lanes`` and all that run and still have their share."""
+        now = self._clock()
+        running = (*lanes, *(one.lane for one in self._running.values() if now < one.others_wait_until))
         return all(self._failover.may_hedge(lane, other) for other in list(self._waiting)[:1] for lane in running)
 
     def _name_the_rest(self) -> None:
