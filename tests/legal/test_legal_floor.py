@@ -128,6 +128,20 @@ async def test_what_follows_a_question_of_law_is_searched_there_too(statutes_fol
         await chat.aclose()
 
 
+async def test_a_research_without_a_model_quotes_articles_whole_and_by_name(statutes_folder: IndexFolder) -> None:
+    settings = Settings.load(legal_dir=str(statutes_folder.root), provider_priority="laws")
+    async with SearchService.from_settings(settings) as service:
+        chat = Chat(service, open_model(settings))
+        turn = chat.turn(Ask("试用期被辞退能拿到赔偿吗", ChatSettings(), research=True))
+        answer = Heard([event async for event in turn.events()]).done.answer
+        await chat.aclose()
+    quotes = [line for line in answer.splitlines() if line.startswith("- ")]
+    assert quotes
+    assert all(re.match(r"- 中华人民共和国\S+ 第\S+条", line) for line in quotes), quotes
+    assert "背景" not in answer
+    assert "进展" not in answer
+
+
 class Pigeons(Tavily):
     results = 3
 

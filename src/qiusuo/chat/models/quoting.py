@@ -93,14 +93,13 @@ class Quotable:
     @property
     def remark(self) -> str:
         """What has to be said of it where it is quoted whole."""
-        words = self.whole.remark if self.whole is not None else ""
-        return Fact("llm.remark", words=harmless(words)).text(self.language) if words else ""
+        return remark_of(self.whole, self.language) if self.whole is not None else ""
 
     @property
     def parts(self) -> list[str]:
         """What may be quoted of it, piece by piece."""
         if self.whole is not None:
-            return [_whole(self.whole)]
+            return [whole_words(self.whole)]
         if not self.source.text:
             return [self.source.title] if self.source.title else []
         return [sentence.text for sentence in split_sentences(self.source.text)]
@@ -239,7 +238,14 @@ def _candidates(sources: Sequence[Quotable], shortest: int = _SHORTEST) -> Itera
                 order += 1
 
 
-def _whole(quotation: Quotation) -> str:
+def remark_of(quotation: Quotation, language: Language) -> str:
+    """Return what has to be said of something that is quoted whole; empty where there is nothing."""
+    words = quotation.remark
+    return Fact("llm.remark", words=harmless(words)).text(language) if words else ""
+
+
+def whole_words(quotation: Quotation) -> str:
+    """Return what is quoted whole in one line, under its name."""
     lines = [neutral(line) for line in quotation.text.split("\n")]
     text = ("" if is_chinese(quotation.text) else " ").join(lines)
     name = neutral(quotation.name)

@@ -58,13 +58,19 @@ def questions_in(text: str, question: str, most: int) -> list[str]:
     return found if len(found) >= FEWEST else []
 
 
-def by_rule(question: str, most: int, language: Language) -> list[str]:
-    """Return sub-questions without a model: the question's parts, what it compares, and what is always worth asking."""
+def by_rule(question: str, most: int, language: Language, *, facets: bool = True) -> list[str]:
+    """Return sub-questions without a model: the question's parts, what it compares, and what is always worth asking.
+
+    ``facets``: the latter, which is nothing for a question that a plug-in knows: who asks what is owed to him does not
+    ask for its background.
+    """
     line = " ".join(question.split())
-    subject = _subject(line)
-    facets = [Fact(code, subject=subject[:_LONGEST]).text(language) for code in _FACETS]
     found = _once([*_parts(line), *_compared(line, language)])
-    wanted = found if len(found) >= FEWEST else _once([line[:_LONGEST], *found, *facets])[: max(FEWEST, len(found) + 1)]
+    if not facets:
+        return _once([line[:_LONGEST], *found])[:most]
+    subject = _subject(line)
+    sides = [Fact(code, subject=subject[:_LONGEST]).text(language) for code in _FACETS]
+    wanted = found if len(found) >= FEWEST else _once([line[:_LONGEST], *found, *sides])[: max(FEWEST, len(found) + 1)]
     return wanted[:most]
 
 

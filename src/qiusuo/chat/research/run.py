@@ -22,9 +22,10 @@ from qiusuo.chat.turns.history import estimate_tokens, message_tokens
 from qiusuo.chat.turns.notices import reason_of, search_notice
 from qiusuo.chat.turns.sources.private import without_file_words
 from qiusuo.chat.turns.thinking import ThinkFilter, has_thought_apart
+from qiusuo.details import Quotation
 from qiusuo.errors import AllEnginesFailed, ModelError, SearchError, UserRateLimited
 from qiusuo.models import SearchResponse, SearchResultItem
-from qiusuo.words import Language
+from qiusuo.words import Fact, Language
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,8 @@ class Run:
         """The limits that it came to: ``searches``, ``pages``, ``tokens``, ``seconds``."""
         self.may_keep = True
         """Whether the pages that were found may be kept for the next question."""
+        self.whole: dict[int, Quotation] = {}
+        """Sources that are quoted whole, by their numbers."""
         self._before = state.ms
 
     @property
@@ -104,10 +107,14 @@ class Run:
             logger.warning("a search of a research failed: %s", error)
             attempts = error.attempts if isinstance(error, AllEnginesFailed) else ()
             journal.fail_round(number, SEARCH, query, reason_of(error), attempts)
-            journal.notice(search_notice(error, has_model=self.has_model))
+            missing = Fact("notice.part_is_missing")
+            journal.notice(search_notice(error, has_model=self.has_model, then=missing))
             return error
         self.may_keep = self.may_keep and context.may_keep_pages(response.provider)
         numbers = context.sources.add(query, response.results)
+        for each, item in zip(numbers, response.results, strict=True):
+            quotation = item.details.quotation(self.language) if item.details is not None else None
+            self.whole.update({each: quotation} if quotation is not None else {})
         journal.end_round(number, SEARCH, response, numbers)
         return list(zip(numbers, response.results, strict=True))
 

@@ -6,6 +6,7 @@ import asyncio
 
 from langchain_core.messages import AIMessage, HumanMessage
 
+from qiusuo import plugins
 from qiusuo.chat.events.progress import ResearchStage, StepState
 from qiusuo.chat.events.turn import Done, Round, Stage, TurnRecord, TurnState
 from qiusuo.chat.research import planning, prompts
@@ -81,7 +82,8 @@ async def _plan(run: Run) -> None:
         told = await run.write([HumanMessage(request)], _PLAN_SHARE * run.state.limits.seconds, _PLAN_TOKENS)
         found = planning.questions_in(told, question, most)
     run.state.by_rule = not found
-    found = found or planning.by_rule(question, most, run.language)
+    known = plugins.recognise(question) if run.context.scope.asks_plugins else None
+    found = found or planning.by_rule(question, most, run.language, facets=known is None)
     run.state.steps = [Step(number, each) for number, each in enumerate(found, 1)]
 
 

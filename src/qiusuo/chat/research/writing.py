@@ -10,7 +10,7 @@ from typing import Final
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from qiusuo.chat.events.progress import StepState
-from qiusuo.chat.models.quoting import gives_orders
+from qiusuo.chat.models.quoting import gives_orders, remark_of, whole_words
 from qiusuo.chat.research import prompts
 from qiusuo.chat.research.run import Run
 from qiusuo.chat.research.state import Found, Step
@@ -27,6 +27,7 @@ SECTION_TOKENS: Final = 1200
 """Most tokens of one section."""
 _QUOTED: Final = 4
 _QUOTE_CHARS: Final = 400
+_WHOLE_CHARS: Final = 1500
 _SECTION_CHARS: Final = 1500
 _LEAST_SECONDS: Final = 2.0
 _BLANK: Final = re.compile(r"\n\s*\n")
@@ -54,7 +55,7 @@ async def section_of(run: Run, step: Step, seconds: float) -> str:
         failed = step.state is StepState.FAILED
         return Fact("research.not_searched" if failed else "research.nothing_found").text(run.language)
     if not run.has_model:
-        return digest(step, run.state.steps)
+        return digest(run, step)
     written = await _written(run, step, seconds) if seconds >= _LEAST_SECONDS else ""
     if seconds < _LEAST_SECONDS:
         run.reached.add("seconds")
@@ -63,7 +64,7 @@ async def section_of(run: Run, step: Step, seconds: float) -> str:
         return checked.text
     # It ran out of time or tokens, or the model named no source: the sources speak for themselves.
     why = "research.unsourced_section" if written else "research.unwritten_section"
-    return f"{Fact(why).text(run.language)}\n\n{digest(step, run.state.steps)}"
+    return f"{Fact(why).text(run.language)}\n\n{digest(run, step)}"
 
 
 async def _written(run: Run, step: Step, seconds: float) -> str:
@@ -97,13 +98,23 @@ async def summary_of(run: Run, seconds: float) -> str:
     return checked.text if checked.cited and not checked.unsourced else ""
 
 
-def digest(step: Step, steps: Sequence[Step]) -> str:
-    """Return the best passages as quotations with their numbers, where it can be none that another section quotes."""
-    others = "\n".join(other.section for other in steps if other is not step)
-    texts = ((_without_orders(each.text), each.number) for each in step.passages)
-    lines = [f"{truncate(neutral(text), _QUOTE_CHARS)} [{number}]" for text, number in texts if text]
+def digest(run: Run, step: Step) -> str:
+    """Return the best passages as quotations with their numbers, where it can be none that another section quotes.
+
+    What is quoted whole (an article of law) has its name before it; what was cut off might be the exception.
+    """
+    others = "\n".join(other.section for other in run.state.steps if other is not step)
+    lines = list(dict.fromkeys(line for each in step.passages if (line := _quoted(run, each))))
     new = [line for line in lines if line not in others]
     return "\n".join(f"- {line}" for line in (new or lines[:1])[:_QUOTED])
+
+
+def _quoted(run: Run, found: Found) -> str:
+    whole = run.whole.get(found.number)
+    if whole is not None:
+        return f"{truncate(whole_words(whole), _WHOLE_CHARS)} [{found.number}]{remark_of(whole, run.language)}"
+    text = _without_orders(found.text)
+    return f"{truncate(neutral(text), _QUOTE_CHARS)} [{found.number}]" if text else ""
 
 
 def _without_orders(text: str) -> str:

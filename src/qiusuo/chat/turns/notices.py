@@ -99,10 +99,16 @@ def remark_notice(heading: str, notes: Sequence[Fact], level: str) -> Notice:
     return Notice(Fact(heading), level, notes_of(notes), doc=about(heading, "guide") or DOCS)
 
 
-def search_notice(error: SearchError, *, has_model: bool = True) -> Notice:
-    """Return what a reader is told about a search that failed; without a model nothing else can answer."""
+def search_notice(error: SearchError, *, has_model: bool = True, then: Fact | None = None) -> Notice:
+    """Return what a reader is told about a search that failed, and what became of the answer.
+
+    ``then`` says it; else without a model nothing else can answer.
+    """
     wrong, code = _misconfigured(error), search_code(error)
-    what = Fact(f"notice.{code}", **({"reason": wrong} if wrong else {}), **_then(code, has_model=has_model))
+    became = _then(code, has_model=has_model)
+    if then is not None and became:
+        became |= {"then": then}
+    what = Fact(f"notice.{code}", **({"reason": wrong} if wrong else {}), **became)
     # Where one engine was asked and is set up wrongly, the title says it all.
     reason = None if wrong and len(_attempts(error)) <= 1 else reason_of(error)
     # Nobody sits and waits for the next month.

@@ -363,7 +363,7 @@ def _code(live: LiveTurn) -> int:
         return STOPPED
     if state != "failed":
         return _code_of_searches(live)
-    codes = {notice["code"] for notice in live.record.notices}
+    codes = {notice["code"] for notice in live.record.notices if notice["level"] == "error"}
     if "model_not_configured" in codes:
         return Exit.NOT_CONFIGURED
     return Exit.RATE_LIMITED if "model_rate_limited" in codes else Exit.ALL_FAILED
