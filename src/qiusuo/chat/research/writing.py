@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -104,7 +105,9 @@ def digest(run: Run, step: Step) -> str:
     What is quoted whole (an article of law) has its name before it; what was cut off might be the exception.
     """
     others = "\n".join(other.section for other in run.state.steps if other is not step)
-    lines = list(dict.fromkeys(line for each in step.passages if (line := _quoted(run, each))))
+    # The engine that has whole texts knows better than their words which one answers: its order stands.
+    ranked = sorted(step.passages, key=lambda each: each.number if each.number in run.whole else math.inf)
+    lines = list(dict.fromkeys(line for each in ranked if (line := _quoted(run, each))))
     new = [line for line in lines if line not in others]
     return "\n".join(f"- {line}" for line in (new or lines[:1])[:_QUOTED])
 
