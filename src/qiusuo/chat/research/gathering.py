@@ -25,6 +25,7 @@ _PAGES_OF_ONE: Final = 4
 _KEPT_SHARE: Final = 0.4
 _READ_SECONDS: Final = 15.0
 _EARLIER: Final = 0.8
+_FIRST_WHOLE: Final = 2
 
 
 class Gathering:
@@ -53,7 +54,7 @@ class Gathering:
             run.reached.add("seconds")
             step.state = StepState.EMPTY
             found = sorted(self._found.get(step.number, ()))
-            step.passages = await asyncio.to_thread(passages_for, run.context, step.question, found)
+            step.passages = await asyncio.to_thread(passages_for, run, step.question, found)
         step.ms += round((time.perf_counter() - began) * 1000)
         if step.passages:
             step.state = StepState.FOUND
@@ -67,7 +68,7 @@ class Gathering:
         query = cleaned(step.question)
         in_files = await self._look_in_files(step)
         if in_files and await asyncio.to_thread(_covered, self._run.context, step.question, in_files) >= ANSWERS_FROM:
-            step.passages = await asyncio.to_thread(passages_for, self._run.context, step.question, in_files)
+            step.passages = await asyncio.to_thread(passages_for, self._run, step.question, in_files)
             return
         found = await self._search(step, query)
         if isinstance(found, list):
@@ -80,7 +81,7 @@ class Gathering:
                 await self._read(step, more)
                 found = [*found, *more]
         numbers = [*in_files, *_numbers(found)]
-        step.passages = await asyncio.to_thread(passages_for, self._run.context, step.question, numbers)
+        step.passages = await asyncio.to_thread(passages_for, self._run, step.question, numbers)
         if not step.passages:
             step.state = StepState.FAILED if isinstance(found, SearchError) else StepState.EMPTY
 
@@ -130,9 +131,19 @@ class Gathering:
         self._run.tell()
 
 
-def passages_for(context: Context, question: str, numbers: Sequence[int]) -> list[Found]:
-    """Return the passages of sources that answer a question, the best first."""
-    return [Found(each.number, each.title, each.heading, each.text) for each in _picked(context, question, numbers)]
+def passages_for(run: Run, question: str, numbers: Sequence[int]) -> list[Found]:
+    """Return the passages of sources that answer a question, the best first.
+
+    What an engine that has whole texts puts first is among them, whatever words it has.
+    """
+    picked = _picked(run.context, question, numbers)
+    found = [Found(each.number, each.title, each.heading, each.text) for each in picked]
+    first = [number for number in dict.fromkeys(numbers) if run.answers_whole(number)][:_FIRST_WHOLE]
+    known = run.context.sources.known.sources
+    return [
+        *(Found(number, known[number].title, "", run.whole[number].text) for number in first),
+        *(each for each in found if each.number not in first),
+    ]
 
 
 def _picked(context: Context, question: str, numbers: Sequence[int]) -> list[Passage]:

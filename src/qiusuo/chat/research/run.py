@@ -51,6 +51,7 @@ class Run:
         """Whether the pages that were found may be kept for the next question."""
         self.whole: dict[int, Quotation] = {}
         """Sources that are quoted whole, by their numbers."""
+        self._related: set[int] = set()
         self._before = state.ms
 
     @property
@@ -69,6 +70,10 @@ class Run:
     @property
     def tokens_left(self) -> int:
         return max(self.state.limits.tokens - self.state.tokens, 0)
+
+    def answers_whole(self, number: int) -> bool:
+        """Tell whether a source is quoted whole and more than merely related to what was searched for."""
+        return number in self.whole and number not in self._related
 
     def take_pages(self, wanted: int) -> int:
         """Return how many of so many pages may still be read, and count them."""
@@ -114,7 +119,9 @@ class Run:
         numbers = context.sources.add(query, response.results)
         for each, item in zip(numbers, response.results, strict=True):
             quotation = item.details.quotation(self.language) if item.details is not None else None
-            self.whole.update({each: quotation} if quotation is not None else {})
+            if quotation is not None:
+                self.whole[each] = quotation
+                self._related.update({each} if item.related else ())
         journal.end_round(number, SEARCH, response, numbers)
         return list(zip(numbers, response.results, strict=True))
 
