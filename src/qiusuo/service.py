@@ -220,7 +220,7 @@ class SearchService:
         rest = self._pipeline.cooldowns.resting(name)
         if rest is not None:
             told = replace(status, fact=rest.fact, remedy=rest.remedy, commands=rest.commands)
-            return replace(told, state="resting", retry_after=self._pipeline.cooldowns.seconds_left(rest))
+            return replace(told, state="resting", retry_after=round(self._pipeline.cooldowns.seconds_left(rest), 1))
         if not takes_part and self._roster.absent(name):
             return replace(status, fact=Fact("engine.absent", variables=list(kind.url_env)))
         return replace(status, state="ready" if takes_part else "idle")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,7 +165,7 @@ class Attempts:
 
     def _resting(self, lane: Lane, cooling: Cooling) -> Tried:
         wait = self.cooldowns.seconds_left(cooling)
-        resting = Fact("search.resting", seconds=f"{wait:.0f}", reason=cooling.fact)
+        resting = Fact("search.resting", seconds=math.ceil(wait), reason=cooling.fact)
         attempt = Attempt(
             lane.name, cooling.outcome, 0, resting, cooling.remedy, wait, skipped=True, commands=cooling.commands
         )

@@ -83,7 +83,7 @@ class Notice(Event):
             "fix": words.fix,
             "commands": list(self.commands),
             "doc": self.doc,
-            "retryAfter": self.retry_after,
+            "retryAfter": None if self.retry_after is None else round(self.retry_after, 1),
         }
         if self.kept:
             return data
