@@ -137,6 +137,11 @@ def installed() -> tuple[Plugin, ...]:
     return _found(tuple(sys.path))[0]
 
 
+def package_of(plugin: str) -> str:
+    """Return the name under which the package that brings a plug-in is installed; empty where nobody says it."""
+    return _found(tuple(sys.path))[2].get(plugin, "")
+
+
 def broken(*, surfaces: bool = False) -> tuple[Broken, ...]:
     """Return what cannot be loaded.
 
@@ -229,16 +234,22 @@ def read_details(data: Mapping[str, Any]) -> Details | None:
 
 
 @cache
-def _found(_path: tuple[str, ...]) -> tuple[tuple[Plugin, ...], tuple[Broken, ...]]:
+def _found(_path: tuple[str, ...]) -> tuple[tuple[Plugin, ...], tuple[Broken, ...], Mapping[str, str]]:
     """Read the entry points; the path is what they depend on."""
     plugins: list[Plugin] = []
     faults: list[Broken] = []
+    packages: dict[str, str] = {}
     entries = entry_points()  # once: it reads the metadata of every package
     for entry in entries.select(group=GROUP):
         found = _plugin(entry)
         (plugins if isinstance(found, Plugin) else faults).append(found)  # type: ignore[arg-type]
-    plugins += [Plugin(entry.name, engines=(entry.value,)) for entry in entries.select(group=ENGINES_GROUP)]
-    return tuple(plugins), tuple(faults)
+        if isinstance(found, Plugin) and entry.dist is not None:
+            packages.setdefault(found.name, entry.dist.name)
+    for entry in entries.select(group=ENGINES_GROUP):
+        plugins.append(Plugin(entry.name, engines=(entry.value,)))
+        if entry.dist is not None:
+            packages.setdefault(entry.name, entry.dist.name)
+    return tuple(plugins), tuple(faults), packages
 
 
 def _plugin(entry: EntryPoint) -> Plugin | Broken:

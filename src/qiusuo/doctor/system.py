@@ -18,6 +18,7 @@ from qiusuo.config.files import read_config_file
 from qiusuo.config.server import is_loopback
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
+from qiusuo.engines import left_out
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
 from qiusuo.kit.process import port_is_free
@@ -126,7 +127,8 @@ async def check_chrome(context: Examination) -> list[Finding]:
 async def check_plugins(context: Examination) -> list[Finding]:
     """Tell what of the plug-ins cannot be loaded, which names several have, and what is wrong with their words."""
     faults = await asyncio.to_thread(plugins.broken, surfaces=not context.quick)
-    found = [Finding(one.fact.code, Level.WARNING, dict(one.fact.values)) for one in faults]
+    facts = (*(one.fact for one in faults), *await asyncio.to_thread(left_out))
+    found = [Finding(fact.code, Level.WARNING, dict(fact.values)) for fact in facts]
     found += [
         Finding("plugin.clash", Level.WARNING, {"name": name, "plugins": list(several)})
         for name, several in plugins.clashes()
