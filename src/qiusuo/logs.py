@@ -81,6 +81,12 @@ def in_short(error: BaseException, *, words: bool = True) -> str:
     return f"{told} ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
 
 
+def log_fault(logger: logging.Logger, message: str, *args: object, error: BaseException) -> None:
+    """Log a fault of somebody else's code in one line, on a server too; where all is logged, with its traceback."""
+    trace = error if logger.isEnabledFor(logging.INFO) else None
+    logger.error(f"{message}: %s", *args, in_short(error), exc_info=trace)  # noqa: G004 - no values, only the end
+
+
 def private(**values: object) -> dict[str, dict[str, object]]:
     """Return the ``extra`` of a line with what is logged only where the settings want it, such as a query."""
     return {"private": values}

@@ -12,16 +12,17 @@ import importlib.util
 import inspect
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from reprlib import repr as shortened
 from types import TracebackType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from qiusuo.details import Details, PlainDetails
-from qiusuo.logs import in_short
+from qiusuo.logs import in_short, log_fault
 from qiusuo.models import SearchType
 from qiusuo.words import Fact, said
 
@@ -31,6 +32,7 @@ GROUP: Final = "qiusuo.plugins"
 ENGINES_GROUP: Final = "qiusuo.engines"
 """The group of packages that bring an engine and nothing else; it still counts."""
 
+Made = TypeVar("Made")
 Piece = str | Callable[..., Any]
 """A piece of a plug-in: ``"package.module:name"``, or the thing itself."""
 
@@ -152,7 +154,7 @@ def broken(*, surfaces: bool = False) -> tuple[Broken, ...]:
     for plugin in installed():
         parts = [part for part in plugin.surfaces if not surfaces or _has_what_it_needs(part)]
         faults += [_load(plugin.name, part) if surfaces else _look_for(plugin.name, part) for part in parts]
-    return (*_found(tuple(sys.path))[1], *(fault for fault in faults if isinstance(fault, Broken)))
+    return (*_found(tuple(sys.path))[1], *(fault for fault in faults if isinstance(fault, Broken)), *_failing.values())
 
 
 def clashes() -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -175,6 +177,27 @@ def load_or_tell(plugin: Plugin, part: Piece) -> Any:
     return _load(plugin.name, part)
 
 
+def make(plugin: Plugin, part: Piece, given: object, kind: type[Made]) -> list[Made]:
+    """Return what a piece makes (tools, routes); nothing where it fails or makes something else.
+
+    That is logged in a line, and told by the doctor of this process.
+    """
+    maker = load(plugin, part)
+    if maker is None:
+        return []
+    try:
+        found = maker(given)
+        made = list(found) if isinstance(found, Iterable) and not isinstance(found, str) else None
+    except Exception as error:  # noqa: BLE001 - somebody else's fault must not take the rest away
+        _fails(plugin, part, said(in_short(error)), error)
+        return []
+    if made is None or not all(isinstance(one, kind) for one in made):
+        _fails(plugin, part, Fact("plugin.made_other", value=shortened(found), wanted=f"list[{kind.__name__}]"))
+        return []
+    _failing.pop((plugin.name, _named(part)), None)
+    return made
+
+
 def engines() -> Iterator[tuple[Plugin, Any]]:
     """Yield what the plug-ins bring as engines."""
     for plugin in installed():
@@ -190,8 +213,8 @@ def recognise(question: str) -> Recognised | None:
                 known: Recognised | None = recogniser(question) if recogniser is not None else None
                 if not isinstance(known, Recognised | None):
                     raise TypeError(f"{part} returned {known!r}, which is no Recognised")  # noqa: TRY301 - told below
-            except Exception:  # somebody else's fault must not keep a question from being answered
-                logger.exception("the plug-in %r failed at a question", plugin.name)
+            except Exception as error:  # noqa: BLE001 - somebody else's must not keep a question from being answered
+                log_fault(logger, "the plug-in %r failed at a question", plugin.name, error=error)
                 continue
             if known is not None:
                 return known
@@ -211,8 +234,8 @@ def beside(settings: Any) -> Iterator[tuple[Beside, ...]]:
                         work: Beside = make(settings)
                         stack.enter_context(work)
                         begun.append(work)
-                except Exception:  # somebody else's fault must not keep a server from starting
-                    logger.exception("the plug-in %r cannot work in the background", plugin.name)
+                except Exception as error:  # noqa: BLE001 - somebody else's must not keep a server from starting
+                    _fails(plugin, part, said(in_short(error)), error)
         yield tuple(begun)
 
 
@@ -286,6 +309,23 @@ def _left_out(fault: Broken) -> Broken:
     # In one line: this is said at every start, often before anybody could say how much is to be logged.
     logger.error("%s of the plug-in %r cannot be loaded and is left out: %s", fault.part, fault.plugin, fault.reason)
     return fault
+
+
+_failing: Final[dict[tuple[str, str], Broken]] = {}
+"""What could be loaded and did not work, when it was last used here."""
+
+
+def _fails(plugin: Plugin, part: Piece, reason: Fact, error: Exception | None = None) -> None:
+    fault = Broken(plugin.name, _named(part), reason)
+    _failing[plugin.name, fault.part] = fault
+    trace = error if logger.isEnabledFor(logging.INFO) else None
+    logger.error(
+        "%s of the plug-in %r does not work and is left out: %s", fault.part, fault.plugin, reason, exc_info=trace
+    )
+
+
+def _named(part: Piece) -> str:
+    return part if isinstance(part, str) else f"{part.__module__}:{getattr(part, '__qualname__', shortened(part))}"
 
 
 def _look_for(plugin: str, part: Piece) -> Broken | None:

@@ -261,6 +261,26 @@ broken = "qiusuo_broken:plugin"
             "qiusuo_broken.parts:x"
         ]
 
+    def test_tools_and_routes_that_cannot_be_made_are_found_by_the_doctor_and_told_in_a_line(
+        self, tmp_path: Path
+    ) -> None:
+        source = (
+            f"{self.IMPORT}def tools(service):\n    return 7\n"
+            "def routers(backend):\n    return 'router'\n"
+            "def more(service):\n    return 1 / 0\n"
+            "plugin = Plugin('broken', routes=(routers,), tools=('qiusuo_broken:tools', more))"
+        )
+        site = self.put(tmp_path, source)
+        done = qiusuo(site, "doctor", "--json")
+        findings = json.loads(done.stdout)["findings"]
+        told = {one["values"]["part"]: one["what"] for one in findings if one["code"] == "plugin.failed"}
+        assert set(told) == {"qiusuo_broken:tools", "qiusuo_broken:more", "qiusuo_broken:routers"}
+        assert "it returned 7 where list[ToolSpec] is wanted" in told["qiusuo_broken:tools"]
+        assert "ZeroDivisionError: division by zero (__init__.py:7)" in told["qiusuo_broken:more"]
+        assert "it returned 'router' where list[APIRouter] is wanted" in told["qiusuo_broken:routers"]
+        assert "Traceback" not in done.stderr
+        assert "Traceback" in qiusuo(site, "--verbose", "doctor").stderr
+
     def test_routes_and_tools_that_are_none_are_left_out_and_ours_stay(self, tmp_path: Path) -> None:
         source = (
             f"{self.IMPORT}def routes(backend):\n    return [42]\n"

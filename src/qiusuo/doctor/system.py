@@ -23,6 +23,7 @@ from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
 from qiusuo.kit.process import port_is_free
 from qiusuo.storage.redis import SharedState, SharedStateGone
+from qiusuo.tools.specs import plugin_tools
 from qiusuo.validation import problem_of
 from qiusuo.words import Fact
 from qiusuo.words.catalogue import faults_of_plugins
@@ -126,6 +127,8 @@ async def check_chrome(context: Examination) -> list[Finding]:
 
 async def check_plugins(context: Examination) -> list[Finding]:
     """Tell what of the plug-ins cannot be loaded, which names several have, and what is wrong with their words."""
+    if context.service is not None and not context.quick:
+        await asyncio.to_thread(plugin_tools, context.service)
     faults = await asyncio.to_thread(plugins.broken, surfaces=not context.quick)
     facts = (*(one.fact for one in faults), *await asyncio.to_thread(left_out))
     found = [Finding(fact.code, Level.WARNING, dict(fact.values)) for fact in facts]

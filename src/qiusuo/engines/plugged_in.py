@@ -95,7 +95,7 @@ def _number(*, least: float | None = None, whole: bool = False, none: bool = Fal
     return fits
 
 
-def _several(kind: type, collection: type = Collection, *, none: bool = False) -> Fits:
+def _several(kind: type, collection: type[Any] = Collection, *, none: bool = False) -> Fits:
     def fits(value: Any) -> bool:
         if value is None:
             return none
