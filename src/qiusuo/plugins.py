@@ -307,7 +307,9 @@ def _piece(found: object, otherwise: Broken) -> object:
 
 def _left_out(fault: Broken) -> Broken:
     # In one line: this is said at every start, often before anybody could say how much is to be logged.
-    logger.error("%s of the plug-in %r cannot be loaded and is left out: %s", fault.part, fault.plugin, fault.reason)
+    logger.error(
+        "%s of the plug-in %r cannot be loaded and is left out: %s", fault.part, fault.plugin, str(fault.reason)
+    )
     return fault
 
 
@@ -320,7 +322,7 @@ def _fails(plugin: Plugin, part: Piece, reason: Fact, error: Exception | None = 
     _failing[plugin.name, fault.part] = fault
     trace = error if logger.isEnabledFor(logging.INFO) else None
     logger.error(
-        "%s of the plug-in %r does not work and is left out: %s", fault.part, fault.plugin, reason, exc_info=trace
+        "%s of the plug-in %r does not work and is left out: %s", fault.part, fault.plugin, str(reason), exc_info=trace
     )
 
 

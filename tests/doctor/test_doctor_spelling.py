@@ -47,6 +47,17 @@ async def test_names_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None
     assert await odd_names(Settings.load()) == {"QIUSUO_MODLE": "QIUSUO_MODEL", "engines.tavilly": "tavily"}
 
 
+async def test_the_second_name_of_a_setting_is_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"QIUSUO_CACHE_TTL": "-5", "QIUSUO_TIMEOUT": "0.5", "QIUSUO_SEARXNG_URL": "localhost:8"}.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings.load()
+    assert await odd_names(settings) == {}
+    found = {
+        one.code: one.values["variable"] for one in await examine(settings, quick=True) if "variable" in one.values
+    }
+    assert found == {"settings.invalid": "QIUSUO_CACHE_TTL", "searxng.address": "QIUSUO_SEARXNG_URL"}
+
+
 async def test_all_that_there_is_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QIUSUO_ENGINES__TAVILY__API_KEY", "k")
     monkeypatch.setenv("QIUSUO_MODEL", "ollama:x")

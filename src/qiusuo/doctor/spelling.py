@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from qiusuo.config import Settings, variable_name
+from qiusuo.config import Settings, variable_names
 from qiusuo.config.settings import EngineSettings
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
@@ -24,7 +24,7 @@ _OTHERS: Final = frozenset({"QIUSUO_TOKEN"})
 async def check_spelling(context: Examination) -> list[Finding]:
     """Look for misspelt names in the file and the environment."""
     settings = context.settings
-    variables = {variable_name(name) for name in Settings.model_fields}
+    variables = {variable for name in Settings.model_fields for variable in variable_names(name)}
     odd = [
         (name, near) for name in file_values(settings) if (near := _near(name, {*Settings.model_fields, *variables}))
     ]
@@ -48,6 +48,7 @@ async def check_spelling(context: Examination) -> list[Finding]:
 
 def _near(name: str, known: Iterable[str], *, least: float = _NEARLY) -> str:
     """Return the known name that is meant, perhaps; nothing where the name itself is known."""
+    known = sorted(known)  # of two names of one setting the older comes last, and is the one that the docs have
     names = {each.removeprefix(_PREFIX): each for each in known}
-    found = [] if name in names.values() else get_close_matches(name.removeprefix(_PREFIX), names, 1, least)
+    found = [] if name in known else get_close_matches(name.removeprefix(_PREFIX), names, 1, least)
     return names[found[0]] if found else ""
