@@ -18,6 +18,7 @@ import pytest
 
 import qiusuo.engines
 from qiusuo import Query, SearchResultItem, SearchService
+from qiusuo.doctor import examine
 from qiusuo.engines import SearchEngine, discover_engines, left_out
 from qiusuo.errors import DuplicateEngine
 from qiusuo.plugins import GROUP
@@ -249,9 +250,11 @@ class TestPlugIn:
         async with SearchService.from_settings() as service:
             assert await service.available() == ("tavily",)
             (demo,) = [status for status in await service.status() if status.name == "demo"]
+            told = {one.code: one.values for one in await examine(service.settings, service, quick=True)}
         assert demo.state == "missing"
         assert "KeyError" in demo.reason
         assert "its own fault" in caplog.text
+        assert told["provider.failed"]["label"] == "The demo engine"
 
 
 class Own(SearchEngine):
