@@ -101,6 +101,8 @@ base_url = "http://localhost:8080"
 ## Search 搜索
 
 A value that is not valid is replaced by the default, and a log line names it. 无效值会改用默认值，并记录日志。
+Each can also be written with `QIUSUO_` and the file key in capitals (`QIUSUO_TIMEOUT`); the name in the table wins.
+也可以写成 `QIUSUO_` 加大写的文件键（如 `QIUSUO_TIMEOUT`）；两者都有时，以表中的名称为准。
 
 $search
 

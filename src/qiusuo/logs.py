@@ -21,7 +21,7 @@ from typing import Any, Final, TextIO
 
 from qiusuo.errors import ConfigurationError, SearchError
 from qiusuo.tracing import trace_ids
-from qiusuo.words import Fact
+from qiusuo.words import Fact, Language
 
 NO_REQUEST: Final = "-"
 request_id: Final[ContextVar[str]] = ContextVar("request_id", default=NO_REQUEST)
@@ -44,10 +44,13 @@ def valid_request_id(given: str) -> str:
     return given if _VALID.fullmatch(given) else secrets.token_hex(8)
 
 
-def start_logging(*, verbose: bool, stream: TextIO | None = None) -> None:
-    """Log warnings and errors to standard error, each in one line; ``verbose`` adds the rest, tracebacks too."""
+def start_logging(*, verbose: bool, stream: TextIO | None = None, language: Language = Language.ENGLISH) -> None:
+    """Log warnings and errors to standard error, each in one line; ``verbose`` adds the rest, tracebacks too.
+
+    Facts are told in ``language``: in a terminal somebody reads them.
+    """
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(LogLine(traces=verbose))
+    handler.setFormatter(LogLine(traces=verbose, language=language))
     if not verbose:
         handler.addFilter(_is_not_shown)
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[handler])
@@ -81,6 +84,12 @@ def in_short(error: BaseException, *, words: bool = True) -> str:
     return f"{told} ({Path(frames[-1].filename).name}:{frames[-1].lineno})"
 
 
+def log_fault(logger: logging.Logger, message: str, *args: object, error: BaseException) -> None:
+    """Log a fault of somebody else's code in one line, on a server too; where all is logged, with its traceback."""
+    trace = error if logger.isEnabledFor(logging.INFO) else None
+    logger.error(f"{message}: %s", *args, in_short(error), exc_info=trace)  # noqa: G004 - no values, only the end
+
+
 def private(**values: object) -> dict[str, dict[str, object]]:
     """Return the ``extra`` of a line with what is logged only where the settings want it, such as a query."""
     return {"private": values}
@@ -89,8 +98,16 @@ def private(**values: object) -> dict[str, dict[str, object]]:
 class LogLine(logging.Formatter):
     """Makes a line of a record; ``queries`` allows what people ask and what providers say."""
 
-    def __init__(self, *, as_json: bool = False, queries: bool = False, traces: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        as_json: bool = False,
+        queries: bool = False,
+        traces: bool = True,
+        language: Language = Language.ENGLISH,
+    ) -> None:
         super().__init__()
+        self._language = language
         self.as_json = as_json
         self._traces = traces
         self._queries = queries
@@ -133,7 +150,7 @@ class LogLine(logging.Formatter):
                 facts |= fields_of(arg)
                 shown.append(f"{arg} ({_of_error(arg)})" if self._queries else _of_error(arg))
             else:
-                shown.append(arg)
+                shown.append(arg.text(self._language) if isinstance(arg, Fact) else arg)
         return str(record.msg) % tuple(shown) if shown else str(record.msg)
 
 

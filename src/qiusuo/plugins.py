@@ -12,16 +12,17 @@ import importlib.util
 import inspect
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from reprlib import repr as shortened
 from types import TracebackType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from qiusuo.details import Details, PlainDetails
-from qiusuo.logs import in_short
+from qiusuo.logs import in_short, log_fault
 from qiusuo.models import SearchType
 from qiusuo.words import Fact, said
 
@@ -31,6 +32,7 @@ GROUP: Final = "qiusuo.plugins"
 ENGINES_GROUP: Final = "qiusuo.engines"
 """The group of packages that bring an engine and nothing else; it still counts."""
 
+Made = TypeVar("Made")
 Piece = str | Callable[..., Any]
 """A piece of a plug-in: ``"package.module:name"``, or the thing itself."""
 
@@ -137,6 +139,11 @@ def installed() -> tuple[Plugin, ...]:
     return _found(tuple(sys.path))[0]
 
 
+def package_of(plugin: str) -> str:
+    """Return the name under which the package that brings a plug-in is installed; empty where nobody says it."""
+    return _found(tuple(sys.path))[2].get(plugin, "")
+
+
 def broken(*, surfaces: bool = False) -> tuple[Broken, ...]:
     """Return what cannot be loaded.
 
@@ -147,7 +154,7 @@ def broken(*, surfaces: bool = False) -> tuple[Broken, ...]:
     for plugin in installed():
         parts = [part for part in plugin.surfaces if not surfaces or _has_what_it_needs(part)]
         faults += [_load(plugin.name, part) if surfaces else _look_for(plugin.name, part) for part in parts]
-    return (*_found(tuple(sys.path))[1], *(fault for fault in faults if isinstance(fault, Broken)))
+    return (*_found(tuple(sys.path))[1], *(fault for fault in faults if isinstance(fault, Broken)), *_failing.values())
 
 
 def clashes() -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -170,6 +177,27 @@ def load_or_tell(plugin: Plugin, part: Piece) -> Any:
     return _load(plugin.name, part)
 
 
+def make(plugin: Plugin, part: Piece, given: object, kind: type[Made]) -> list[Made]:
+    """Return what a piece makes (tools, routes); nothing where it fails or makes something else.
+
+    That is logged in a line, and told by the doctor of this process.
+    """
+    maker = load(plugin, part)
+    if maker is None:
+        return []
+    try:
+        found = maker(given)
+        made = list(found) if isinstance(found, Iterable) and not isinstance(found, str) else None
+    except Exception as error:  # noqa: BLE001 - somebody else's fault must not take the rest away
+        _fails(plugin, part, said(in_short(error)), error)
+        return []
+    if made is None or not all(isinstance(one, kind) for one in made):
+        _fails(plugin, part, Fact("plugin.made_other", value=shortened(found), wanted=f"list[{kind.__name__}]"))
+        return []
+    _failing.pop((plugin.name, _named(part)), None)
+    return made
+
+
 def engines() -> Iterator[tuple[Plugin, Any]]:
     """Yield what the plug-ins bring as engines."""
     for plugin in installed():
@@ -185,8 +213,8 @@ def recognise(question: str) -> Recognised | None:
                 known: Recognised | None = recogniser(question) if recogniser is not None else None
                 if not isinstance(known, Recognised | None):
                     raise TypeError(f"{part} returned {known!r}, which is no Recognised")  # noqa: TRY301 - told below
-            except Exception:  # somebody else's fault must not keep a question from being answered
-                logger.exception("the plug-in %r failed at a question", plugin.name)
+            except Exception as error:  # noqa: BLE001 - somebody else's must not keep a question from being answered
+                log_fault(logger, "the plug-in %r failed at a question", plugin.name, error=error)
                 continue
             if known is not None:
                 return known
@@ -206,8 +234,8 @@ def beside(settings: Any) -> Iterator[tuple[Beside, ...]]:
                         work: Beside = make(settings)
                         stack.enter_context(work)
                         begun.append(work)
-                except Exception:  # somebody else's fault must not keep a server from starting
-                    logger.exception("the plug-in %r cannot work in the background", plugin.name)
+                except Exception as error:  # noqa: BLE001 - somebody else's must not keep a server from starting
+                    _fails(plugin, part, said(in_short(error)), error)
         yield tuple(begun)
 
 
@@ -229,16 +257,22 @@ def read_details(data: Mapping[str, Any]) -> Details | None:
 
 
 @cache
-def _found(_path: tuple[str, ...]) -> tuple[tuple[Plugin, ...], tuple[Broken, ...]]:
+def _found(_path: tuple[str, ...]) -> tuple[tuple[Plugin, ...], tuple[Broken, ...], Mapping[str, str]]:
     """Read the entry points; the path is what they depend on."""
     plugins: list[Plugin] = []
     faults: list[Broken] = []
+    packages: dict[str, str] = {}
     entries = entry_points()  # once: it reads the metadata of every package
     for entry in entries.select(group=GROUP):
         found = _plugin(entry)
         (plugins if isinstance(found, Plugin) else faults).append(found)  # type: ignore[arg-type]
-    plugins += [Plugin(entry.name, engines=(entry.value,)) for entry in entries.select(group=ENGINES_GROUP)]
-    return tuple(plugins), tuple(faults)
+        if isinstance(found, Plugin) and entry.dist is not None:
+            packages.setdefault(found.name, entry.dist.name)
+    for entry in entries.select(group=ENGINES_GROUP):
+        plugins.append(Plugin(entry.name, engines=(entry.value,)))
+        if entry.dist is not None:
+            packages.setdefault(entry.name, entry.dist.name)
+    return tuple(plugins), tuple(faults), packages
 
 
 def _plugin(entry: EntryPoint) -> Plugin | Broken:
@@ -273,8 +307,27 @@ def _piece(found: object, otherwise: Broken) -> object:
 
 def _left_out(fault: Broken) -> Broken:
     # In one line: this is said at every start, often before anybody could say how much is to be logged.
-    logger.error("%s of the plug-in %r cannot be loaded and is left out: %s", fault.part, fault.plugin, fault.reason)
+    logger.error(
+        "%s of the plug-in %r cannot be loaded and is left out: %s", fault.part, fault.plugin, str(fault.reason)
+    )
     return fault
+
+
+_failing: Final[dict[tuple[str, str], Broken]] = {}
+"""What could be loaded and did not work, when it was last used here."""
+
+
+def _fails(plugin: Plugin, part: Piece, reason: Fact, error: Exception | None = None) -> None:
+    fault = Broken(plugin.name, _named(part), reason)
+    _failing[plugin.name, fault.part] = fault
+    trace = error if logger.isEnabledFor(logging.INFO) else None
+    logger.error(
+        "%s of the plug-in %r does not work and is left out: %s", fault.part, fault.plugin, str(reason), exc_info=trace
+    )
+
+
+def _named(part: Piece) -> str:
+    return part if isinstance(part, str) else f"{part.__module__}:{getattr(part, '__qualname__', shortened(part))}"
 
 
 def _look_for(plugin: str, part: Piece) -> Broken | None:

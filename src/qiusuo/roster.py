@@ -10,7 +10,14 @@ from dataclasses import dataclass, field, replace
 from qiusuo.config import Settings
 from qiusuo.engines import discover_engines
 from qiusuo.engines.base import EngineOptions, Joins, SearchEngine
-from qiusuo.errors import ConfigurationError, NotAllowed, SearchDisabled, SearchError, UnknownEngine
+from qiusuo.errors import (
+    ConfigurationError,
+    DuplicateEngine,
+    NotAllowed,
+    SearchDisabled,
+    SearchError,
+    UnknownEngine,
+)
 from qiusuo.http import HttpClient
 from qiusuo.models import SearchType
 from qiusuo.pipeline.attempt import failed_attempt
@@ -82,7 +89,7 @@ class Roster:
         places: dict[str, Place] = {}
         for engine in engines:
             if engine.name in places:
-                raise ConfigurationError(Fact("engine.named_twice", name=engine.name))
+                raise DuplicateEngine(Fact("engine.named_twice", name=engine.name), engine=engine.name)
             places[engine.name] = Place(type(engine), engine)
         return cls(places, list(places), named=True)
 

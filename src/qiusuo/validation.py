@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -60,12 +60,18 @@ def problem_of(details: Mapping[str, Any]) -> Fact:
     return Fact(f"value.{kind}", **values) if kind in _KNOWN else said(str(details["msg"]))
 
 
-def not_valid(error: ValidationError, path: Path | None) -> Fact:
-    """Return what is wrong with a configuration, value by value."""
+def not_valid(error: ValidationError, path: Path | None, variable_at: Callable[[Sequence[object]], str | None]) -> Fact:
+    """Return what is wrong with a configuration, value by value; ``variable_at`` names a place in the environment."""
+    details = error.errors(include_input=False)
+    variables = [variable_at(problem["loc"]) for problem in details]
     problems = [
-        Fact("settings.problem", name=".".join(str(part) for part in problem["loc"]), problem=problem_of(problem))
-        for problem in error.errors(include_input=False)
+        Fact(
+            "settings.problem",
+            name=variable or ".".join(str(part) for part in problem["loc"]),
+            problem=problem_of(problem),
+        )
+        for problem, variable in zip(details, variables, strict=True)
     ]
-    if path is None:
+    if path is None or all(variables):  # then the file is not at fault
         return Fact("settings.not_valid", problems=problems)
     return Fact("settings.file_not_valid", file=str(path), problems=problems)

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from qiusuo.config import DEFAULT_SEARXNG_URL, Settings, variable_name
+from qiusuo.config import DEFAULT_SEARXNG_URL, Environment, Settings, variable_name, variable_names
 from qiusuo.errors import ConfigurationError
+from qiusuo.logs import LogLine
 from qiusuo.models import SearchType
 from qiusuo.storage.redis import SharedState
 from qiusuo.words import Language
@@ -131,6 +132,37 @@ class TestInvalidSeedSettings:
         assert repr(value) in record.getMessage()
         assert repr(expected) in record.getMessage()
 
+    def test_the_second_name_of_a_variable_is_read_and_named(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setenv("QIUSUO_CACHE_TTL", "-5")
+        monkeypatch.setenv("QIUSUO_TIMEOUT", "0.5")
+        monkeypatch.setenv("QIUSUO_MAX_RESULTS", "7")
+        monkeypatch.setenv("SEARCH_MAX_RESULTS", "8")
+        settings = Settings.load()
+        assert (settings.cache_ttl, settings.timeout, settings.max_results) == (3600, 0.5, 8)
+        [record] = caplog.records
+        assert record.getMessage().startswith("QIUSUO_CACHE_TTL: '-5' is not valid")
+
+    @pytest.mark.parametrize("field", list(Settings.model_fields))
+    def test_the_names_of_variables_are_those_that_are_read(self, field: str) -> None:
+        source = Environment(Settings)
+        read = {name.upper() for _, name, _ in source._extract_field_info(Settings.model_fields[field], field)}
+        assert {name for name in read if name.startswith(("QIUSUO_", "SEARCH_", "SEARXNG_"))} == set(
+            variable_names(field)
+        )
+
+    @pytest.mark.parametrize("name", ["SEARXNG_URL", "QIUSUO_SEARXNG_URL", "SEARCH_LANGUAGE"])
+    def test_what_is_wrong_is_said_in_words_and_not_by_a_pattern(
+        self, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setenv(name, "localhost:8080")
+        Settings.load()
+        [record] = caplog.records
+        told = LogLine(language=Language.CHINESE).format(record)
+        assert f"{name}：'localhost:8080' 无效（应" in told
+        assert "^" not in told
+
     def test_every_seed_variable_is_in_the_table(self) -> None:
         named = {variable_name(field) for field in Settings.SEED_FIELDS}
         assert named == {name for name, _ in INVALID} | {"SEARCH_PROVIDER_PRIORITY"}  # any text is a list of names
@@ -169,34 +201,34 @@ class TestInvalidSeedSettings:
 
 class TestInvalidOtherSettings:
     @pytest.mark.parametrize(
-        ("name", "value", "field"),
+        ("name", "value", "told"),
         [
-            ("QIUSUO_HEDGE_DELAY", "later", "hedge_delay"),
-            ("QIUSUO_HEDGE_DELAY", "-1", "hedge_delay"),
-            ("QIUSUO_HEDGE_PAID", "perhaps", "hedge_paid"),
-            ("QIUSUO_CACHE_SIZE", "0", "cache_size"),
-            ("QIUSUO_CACHE_TTL_NEWS", "inf", "cache_ttl_news"),
-            ("QIUSUO_MERGE_ENGINES", "1", "merge_engines"),
-            ("QIUSUO_REGION", "China", "region"),
+            ("QIUSUO_HEDGE_DELAY", "later", "QIUSUO_HEDGE_DELAY"),
+            ("QIUSUO_HEDGE_DELAY", "-1", "QIUSUO_HEDGE_DELAY"),
+            ("QIUSUO_HEDGE_PAID", "perhaps", "QIUSUO_HEDGE_PAID"),
+            ("QIUSUO_CACHE_SIZE", "0", "QIUSUO_CACHE_SIZE"),
+            ("QIUSUO_CACHE_TTL_NEWS", "inf", "QIUSUO_CACHE_TTL_NEWS"),
+            ("QIUSUO_MERGE_ENGINES", "1", "QIUSUO_MERGE_ENGINES"),
+            ("QIUSUO_REGION", "China", "QIUSUO_REGION"),
             ("QIUSUO_ENGINES", "{not json", "engines"),
-            ("QIUSUO_ENGINES__TAVILY", "fast", "engines.tavily"),
-            ("QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA", "lots", "engines.tavily.monthly_quota"),
-            ("QIUSUO_ENGINES__TAVILY__STORE_RESULTS", "forever", "engines.tavily.store_results"),
+            ("QIUSUO_ENGINES__TAVILY", "fast", "QIUSUO_ENGINES__TAVILY"),
+            ("QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA", "lots", "QIUSUO_ENGINES__TAVILY__MONTHLY_QUOTA"),
+            ("QIUSUO_ENGINES__TAVILY__STORE_RESULTS", "forever", "QIUSUO_ENGINES__TAVILY__STORE_RESULTS"),
         ],
     )
-    def test_a_wrong_value_is_an_error_that_names_its_field(
-        self, name: str, value: str, field: str, monkeypatch: pytest.MonkeyPatch
+    def test_a_wrong_value_is_an_error_that_names_its_variable(
+        self, name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv(name, value)
         with pytest.raises(ConfigurationError) as caught:
             Settings.load()
-        assert field in caught.value.message
+        assert told in caught.value.message
         assert caught.value.fix
 
     @pytest.mark.parametrize(
         ("variable", "value", "english", "chinese"),
         [
-            ("QIUSUO_PORT", "x", "port: should be a whole number", "port：应为整数"),
+            ("QIUSUO_PORT", "x", "QIUSUO_PORT: should be a whole number", "QIUSUO_PORT：应为整数"),
             ("QIUSUO_PORT", "70000", "should be 65535 or less", "应不大于 65535"),
             ("QIUSUO_WHEN_FULL", "explode", "should be one of: 'refuse'", "应为以下之一：'refuse'"),
             ("QIUSUO_TOKENS", "short", "fewer than 16 characters", "少于 16 个字符"),
@@ -321,6 +353,35 @@ class TestModels:
             Settings.load(**values)
         told = [(fact.values["name"], fact.values["problem"].code) for fact in caught.value.fact.values["problems"]]
         assert told == [(place, code)]
+
+    @pytest.mark.parametrize(
+        ("variable", "value", "place"),
+        [
+            ("QIUSUO_AGENT_ROUNDS", "900", "QIUSUO_AGENT_ROUNDS"),
+            ("QIUSUO_ENGINES__TAVILY__TIMEOUT", "0", "QIUSUO_ENGINES__TAVILY__TIMEOUT"),
+            ("QIUSUO_ENGINES", '{"tavily": {"timeout": 0}}', "QIUSUO_ENGINES.tavily.timeout"),
+        ],
+    )
+    def test_what_is_wrong_in_the_environment_has_the_name_of_its_variable(
+        self, variable: str, value: str, place: str, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write({"max_results": 7})
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(ConfigurationError) as caught:
+            Settings.load()
+        assert caught.value.fact.code == "settings.not_valid", "the file is not at fault"
+        assert [fact.values["name"] for fact in caught.value.fact.values["problems"]] == [place]
+
+    def test_a_wrong_value_of_the_file_keeps_its_name_beside_one_of_the_environment(
+        self, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write({"cache_size": 0})
+        monkeypatch.setenv("QIUSUO_AGENT_ROUNDS", "900")
+        with pytest.raises(ConfigurationError) as caught:
+            Settings.load()
+        assert caught.value.fact.code == "settings.file_not_valid"
+        told = {fact.values["name"] for fact in caught.value.fact.values["problems"]}
+        assert told == {"cache_size", "QIUSUO_AGENT_ROUNDS"}
 
     def test_a_key_that_no_model_has_is_refused(self) -> None:
         with pytest.raises(ConfigurationError, match=r"models\.cheap\.url"):

@@ -18,7 +18,8 @@ import pytest
 
 import qiusuo.engines
 from qiusuo import Query, SearchResultItem, SearchService
-from qiusuo.engines import SearchEngine, discover_engines
+from qiusuo.doctor import examine
+from qiusuo.engines import SearchEngine, discover_engines, left_out
 from qiusuo.errors import DuplicateEngine
 from qiusuo.plugins import GROUP
 from qiusuo.testing.conformance import EngineConformance
@@ -167,18 +168,55 @@ class TestPlugIn:
         spec.loader.exec_module(docs)
         assert "[The demo engine](https://demo.example/keys)" in docs.engine_table()
 
-    @pytest.mark.programs
-    def test_a_name_that_is_taken_is_an_error_that_names_both(self, install: Install) -> None:
-        site = install("qiusuo_demo_twin", "tavily")
-        with pytest.raises(DuplicateEngine) as caught:
-            discover_engines()
-        assert caught.value.engine == "tavily"
-        for place in ("qiusuo.engines.tavily.TavilyEngine", "qiusuo_demo_twin.DemoEngine"):
-            assert place in caught.value.message
-        done = run(site, "search", "x")
-        assert done.returncode == 3
-        assert "qiusuo_demo_twin" in done.stderr
-        assert "Traceback" not in done.stderr
+    def test_a_name_that_is_taken_stays_with_ours_and_the_other_is_told(
+        self, install: Install, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        install("qiusuo_demo_twin", "tavily")
+        assert discover_engines()["tavily"].__module__ == "qiusuo.engines.tavily"
+        [fact] = left_out()
+        assert (fact.code, fact.values["package"], fact.values["owner"]) == (
+            "plugin.engine_taken",
+            "qiusuo_demo_twin",
+            "qiusuo",
+        )
+        assert len([record for record in caplog.records if "qiusuo_demo_twin" in record.getMessage()]) == 1
+
+    @pytest.mark.parametrize(
+        ("attribute", "value"),
+        [
+            ("priority", "'high'"),
+            ("priority", "None"),
+            ("name", "7"),
+            ("label", "None"),
+            ("key_env", "'DEMO_API_KEY'"),
+            ("key_env", "(7,)"),
+            ("search_types", "'general'"),
+            ("search_types", "{'everything'}"),
+            ("features", "'news'"),
+            ("features", "None"),
+            ("max_results", "'20'"),
+            ("max_results", "0"),
+            ("max_query_chars", "'300'"),
+            ("requests_per_second", "0"),
+            ("storing", "'shared'"),
+            ("joins", "'named'"),
+            ("costs_money", "'no'"),
+            ("price_per_search", "0.005"),
+            ("own_settings", "['shop']"),
+        ],
+    )
+    def test_an_attribute_that_others_cannot_use_leaves_the_engine_out(
+        self, attribute: str, value: str, install: Install, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        before = list(discover_engines())
+        module = f"qiusuo_demo_{attribute}_{abs(hash(value))}"  # of its own: what is loaded is kept by its name
+        install(module, source=f"{dedent(ONLY_SEARCH)}\n    {attribute} = {value}\n")
+        assert list(discover_engines()) == before
+        [fact] = left_out()
+        values = fact.values
+        assert (fact.code, values["name"], values["attribute"]) == ("plugin.engine_attribute", module, attribute)
+        assert values["engine"] == f"{module}:DemoEngine"
+        assert "left out" in caplog.text
 
     @pytest.mark.parametrize(
         ("module", "options"),
@@ -189,6 +227,10 @@ class TestPlugIn:
             ("qiusuo_demo_function", {"source": "def DemoEngine(): ..."}),
             ("qiusuo_demo_class", {"source": "class DemoEngine: name = 'demo'"}),
             ("qiusuo_demo_nameless", {"name": ""}),
+            (
+                "qiusuo_demo_searchless",
+                {"source": "import qiusuo\nclass DemoEngine(qiusuo.SearchEngine): name = 'demo'"},
+            ),
         ],
     )
     def test_a_broken_one_is_logged_and_left_out(
@@ -208,14 +250,22 @@ class TestPlugIn:
         async with SearchService.from_settings() as service:
             assert await service.available() == ("tavily",)
             (demo,) = [status for status in await service.status() if status.name == "demo"]
+            told = {one.code: one.values for one in await examine(service.settings, service, quick=True)}
         assert demo.state == "missing"
         assert "KeyError" in demo.reason
         assert "its own fault" in caplog.text
+        assert told["provider.failed"]["label"] == "The demo engine"
 
 
 class Own(SearchEngine):
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         return [SearchResultItem(query.text, "https://own.example/1", f"one of {num_results}")]
+
+
+def test_two_engines_of_one_name_in_code_are_an_error() -> None:
+    with pytest.raises(DuplicateEngine) as caught:
+        SearchService([Own(), Own()])
+    assert caught.value.engine == "own"
 
 
 async def test_an_engine_with_a_search_and_nothing_else_can_be_given_to_a_service() -> None:

@@ -47,6 +47,39 @@ async def test_names_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None
     assert await odd_names(Settings.load()) == {"QIUSUO_MODLE": "QIUSUO_MODEL", "engines.tavilly": "tavily"}
 
 
+async def test_the_second_name_of_a_setting_is_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"QIUSUO_CACHE_TTL": "-5", "QIUSUO_TIMEOUT": "0.5", "QIUSUO_SEARXNG_URL": "localhost:8"}.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings.load()
+    assert await odd_names(settings) == {}
+    found = {
+        one.code: one.values["variable"] for one in await examine(settings, quick=True) if "variable" in one.values
+    }
+    assert found == {"settings.invalid": "QIUSUO_CACHE_TTL", "searxng.address": "QIUSUO_SEARXNG_URL"}
+
+
+async def test_keys_and_addresses_of_providers(monkeypatch: pytest.MonkeyPatch) -> None:
+    misspelt = {
+        "TAVILY_APIKEY": "TAVILY_API_KEY",
+        "SEARXNG_ULR": "SEARXNG_URL",
+        "DEEPSEEK_APIKEY": "DEEPSEEK_API_KEY",
+        "SEARCH_TIMEOUTS": "SEARCH_TIMEOUT",
+        "ANTROPIC_API_KEY": "ANTHROPIC_API_KEY",
+        "QIUSUO_BRAVE_API_KEY": "BRAVE_API_KEY",
+    }
+    # Of other programs, though some are a letter away from a provider that is known.
+    others = ("ACME_API_KEY", "LLM_API_KEY", "GROK_API_KEY", "MY_API_KEY", "API_KEY", "OPENAI_ORG_ID", "BASE_URL")
+    for name in (*misspelt, *others):
+        monkeypatch.setenv(name, "3")
+    assert await odd_names(Settings.load()) == misspelt
+
+
+async def test_a_key_that_is_set_is_not_meant_by_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setenv("OPENAI_API_KEYS", "x,y")  # another program's
+    assert await odd_names(Settings.load()) == {}
+
+
 async def test_all_that_there_is_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QIUSUO_ENGINES__TAVILY__API_KEY", "k")
     monkeypatch.setenv("QIUSUO_MODEL", "ollama:x")

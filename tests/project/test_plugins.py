@@ -179,6 +179,34 @@ broken = "qiusuo_broken:plugin"
         [told] = [finding["what"] for finding in findings if finding["code"] == "plugin.failed"]
         assert "qiusuo_broken:plugin of the plug-in broken cannot be loaded: ZeroDivisionError" in told
 
+    ENGINE = (
+        "from qiusuo import SearchEngine\nclass E(SearchEngine):\n    name = 'brew'\n{line}"
+        "    async def search(self, query, num_results):\n        return []\n"
+    )
+
+    @pytest.mark.parametrize(
+        ("line", "code", "told"),
+        [
+            ("    priority = 'high'\n", "plugin.engine_attribute", "priority should be int, not 'high'"),
+            ("    name = 'ddgs'\n", "plugin.engine_taken", "(package qiusuo-broken) is named ddgs"),
+            (
+                "    async def other(self): ...\n    other.__isabstractmethod__ = True\n",
+                "plugin.failed",
+                "methods: other",
+            ),
+        ],
+    )
+    def test_an_engine_that_cannot_be_used_is_left_out_and_told_of(
+        self, tmp_path: Path, line: str, code: str, told: str
+    ) -> None:
+        source = f"{self.IMPORT}{self.ENGINE.format(line=line)}plugin = Plugin('broken', engines=(E,))"
+        done = qiusuo(self.put(tmp_path, source), "doctor", "--json")
+        [found] = [finding for finding in json.loads(done.stdout)["findings"] if finding["code"] == code]
+        assert told in found["what"]
+        assert found["values"]["name"] == "broken"
+        assert done.stderr.count("left out") == 1
+        assert "Traceback" not in done.stderr
+
     @pytest.mark.parametrize("language", ["zh", "en"])
     def test_a_command_that_cannot_be_loaded_says_so(self, tmp_path: Path, language: str) -> None:
         source = f"{self.IMPORT}plugin = Plugin('broken', commands={{'brew': 'qiusuo_broken.command:brew'}})"
@@ -232,6 +260,26 @@ broken = "qiusuo_broken:plugin"
         assert [found["values"]["part"] for found in findings if found["code"] == "plugin.failed"] == [
             "qiusuo_broken.parts:x"
         ]
+
+    def test_tools_and_routes_that_cannot_be_made_are_found_by_the_doctor_and_told_in_a_line(
+        self, tmp_path: Path
+    ) -> None:
+        source = (
+            f"{self.IMPORT}def tools(service):\n    return 7\n"
+            "def routers(backend):\n    return 'router'\n"
+            "def more(service):\n    return 1 / 0\n"
+            "plugin = Plugin('broken', routes=(routers,), tools=('qiusuo_broken:tools', more))"
+        )
+        site = self.put(tmp_path, source)
+        done = qiusuo(site, "doctor", "--json")
+        findings = json.loads(done.stdout)["findings"]
+        told = {one["values"]["part"]: one["what"] for one in findings if one["code"] == "plugin.failed"}
+        assert set(told) == {"qiusuo_broken:tools", "qiusuo_broken:more", "qiusuo_broken:routers"}
+        assert "it returned 7 where list[ToolSpec] is wanted" in told["qiusuo_broken:tools"]
+        assert "ZeroDivisionError: division by zero (__init__.py:7)" in told["qiusuo_broken:more"]
+        assert "it returned 'router' where list[APIRouter] is wanted" in told["qiusuo_broken:routers"]
+        assert "Traceback" not in done.stderr
+        assert "Traceback" in qiusuo(site, "--verbose", "doctor").stderr
 
     def test_routes_and_tools_that_are_none_are_left_out_and_ours_stay(self, tmp_path: Path) -> None:
         source = (

@@ -20,7 +20,8 @@ from qiusuo.http.guard import FetchPolicy
 from qiusuo.pages import PageReader
 from qiusuo.testing import Fault
 from qiusuo.tools.mcp import create_server
-from qiusuo.tools.specs import Toolbox
+from qiusuo.tools.specs import QueryArguments, Toolbox, ToolOutput, ToolSpec
+from qiusuo.words import Fact, Language
 from tests.support.web_server import page_site
 from tests.support.world import World
 
@@ -94,6 +95,27 @@ class TestTools:
                 result = await client.call_tool("web_search", arguments)
                 assert result.is_error, arguments
             assert here.requests("tavily") == 0
+
+    @pytest.mark.parametrize("query", ["tea", "茶的种类"])
+    async def test_a_tool_with_a_fault_is_a_tool_error_in_our_words(
+        self, query: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async def work(_wanted: QueryArguments, _user: str | None) -> ToolOutput:
+            raise KeyError("secret of the plug-in")
+
+        spec = ToolSpec("brewTea", "Tea", "How hot to brew a tea.", QueryArguments, {"type": "object"}, work)
+        async with (
+            World("tavily") as here,
+            PageReader(FetchPolicy()) as reader,
+            Client(create_server(Toolbox(here.service, reader, extra=[spec]), extra=["brewTea"])) as client,
+        ):
+            result = await client.call_tool("brewTea", {"query": query})
+        assert result.is_error
+        language = Language.ENGLISH if query == "tea" else Language.CHINESE
+        assert Fact("turn.tool_broke", tool="brewTea").text(language) in text_of(result)
+        assert "secret" not in text_of(result)
+        [line] = [record for record in caplog.records if "brewTea" in record.getMessage()]
+        assert line.exc_info is None, "in one line, unless all is logged"
 
     async def test_an_argument_that_is_null_is_the_default(self) -> None:
         async with World("tavily") as here, in_process(here) as server, Client(server) as client:

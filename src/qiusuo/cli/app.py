@@ -42,9 +42,10 @@ def common(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help=about("verbose"))] = False,
 ) -> None:
     """Options of every command."""
+    from qiusuo.cli.words import words_for_terminal  # noqa: PLC0415 - loaded when used
     from qiusuo.logs import start_logging  # noqa: PLC0415 - loaded when used
 
-    start_logging(verbose=verbose)
+    start_logging(verbose=verbose, language=words_for_terminal().language)
 
 
 @app.command(epilog=EPILOG, help=about("search"))

@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +22,11 @@ from qiusuo.cli.words import Words, words_for_terminal
 from qiusuo.commands import typed
 from qiusuo.config import Settings
 from qiusuo.doctor.findings import Finding, Level, worst_level
-from qiusuo.doctor.run import all_checks, examine
+from qiusuo.doctor.run import Progress, all_checks, examine
 from qiusuo.doctor.searxng.fixes import FIXES, file_to_mend, repair
 from qiusuo.errors import SearchError
 from qiusuo.kit.settings_file import SettingsFileError
+from qiusuo.service import SearchService
 
 _SIGNS: Final = {
     Level.OK: "[green]✓[/]",
@@ -53,7 +55,7 @@ def run_doctor(*, as_json: bool, fix: bool, settings_file: Path | None) -> int:
                 left.pop(name, None)
                 status.update(words("examining", names=", ".join(left)))
 
-            findings = asyncio.run(examine(settings, settings_file=settings_file, progress=ended))
+            findings = asyncio.run(_examined(settings, settings_file, ended))
     except SearchError as error:
         for line in error_lines(error, words):
             err.print(escape(line))
@@ -66,6 +68,16 @@ def run_doctor(*, as_json: bool, fix: bool, settings_file: Path | None) -> int:
     if fix:
         code = _repair(findings, settings_file, err, words) or code
     return code
+
+
+async def _examined(settings: Settings, settings_file: Path | None, ended: Progress) -> list[Finding]:
+    async with SearchService.from_settings(settings) as service:
+        # The doctor knows no server. Without the extra there are no routes; wrong tokens have words of their own.
+        with suppress(ModuleNotFoundError, SearchError):
+            from qiusuo.web.app import try_plugin_routers  # noqa: PLC0415 - an extra
+
+            await try_plugin_routers(service)
+        return await examine(settings, service, settings_file=settings_file, progress=ended)
 
 
 def _repair(findings: Sequence[Finding], named: Path | None, err: Console, words: Words) -> int:

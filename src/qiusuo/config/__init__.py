@@ -20,11 +20,11 @@ if TYPE_CHECKING:
         EngineSettings,
         NameList,
         Settings,
-        TavilyWebSearchConfig,
-        WebSearchConfig,
         variable_name,
+        variable_names,
     )
     from qiusuo.config.sign_in import SignInSettings
+    from qiusuo.config.web_search import TavilyWebSearchConfig, WebSearchConfig
 
 _HOME = {
     "CASE_SITES": "settings",
@@ -36,11 +36,12 @@ _HOME = {
     "REGULATION_SITES": "settings",
     "Settings": "settings",
     "SignInSettings": "sign_in",
-    "TavilyWebSearchConfig": "settings",
-    "WebSearchConfig": "settings",
+    "TavilyWebSearchConfig": "web_search",
+    "WebSearchConfig": "web_search",
     "find_config_file": "files",
     "read_config_file": "files",
     "variable_name": "settings",
+    "variable_names": "settings",
     "without_login": "model",
 }
 
@@ -59,6 +60,7 @@ __all__ = [
     "find_config_file",
     "read_config_file",
     "variable_name",
+    "variable_names",
     "without_login",
 ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -40,7 +40,9 @@ from pydantic_settings import (
 from qiusuo.config.environment import Environment
 from qiusuo.config.files import find_config_file, read_config_file
 from qiusuo.config.model import ModelSettings, without_login
+from qiusuo.config.places import place_in, problem_with, variable_in, variables_of
 from qiusuo.config.sign_in import SignInSettings
+from qiusuo.config.web_search import WebSearchConfig
 from qiusuo.errors import ConfigurationError
 from qiusuo.models import SearchType
 from qiusuo.validation import PriceText, not_valid, refused
@@ -76,35 +78,6 @@ class EngineSettings(BaseModel):
         # The engine's own keys may be secrets (basic_auth, headers), so only their names are shown.
         for name, value in super().__repr_args__():
             yield name, "***" if name in (self.model_extra or {}) else without_login(value)
-
-
-class TavilyWebSearchConfig(BaseModel):
-    """Settings of the plain Tavily search tool; beside :class:`WebSearchConfig`, which names it."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True, hide_input_in_errors=True)
-
-    api_key: str | None = Field(
-        None,
-        repr=False,
-        validation_alias=AliasChoices("api_key", "apiKey"),
-        description="Tavily API key; TAVILY_API_KEY wins.",
-    )
-
-
-class WebSearchConfig(BaseModel):
-    """Settings of the plain search tools. Files written before ``tavily`` existed parse unchanged."""
-
-    model_config = ConfigDict(extra="ignore", populate_by_name=True, hide_input_in_errors=True)
-
-    api_key: str | None = Field(
-        None,
-        repr=False,
-        validation_alias=AliasChoices("api_key", "apiKey"),
-        description="Brave Search API key; BRAVE_API_KEY wins.",
-    )
-    tavily: TavilyWebSearchConfig | None = Field(
-        None, description="When set, Tavily is used instead of Brave Search, whose settings here are then ignored."
-    )
 
 
 class Settings(SignInSettings, ModelSettings, BaseSettings):
@@ -248,7 +221,7 @@ class Settings(SignInSettings, ModelSettings, BaseSettings):
         try:
             settings = _above_file(cls, dict(values), path, strict=strict)(**arguments)
         except ValidationError as error:
-            raise ConfigurationError(not_valid(error, path)) from None
+            raise ConfigurationError(not_valid(error, path, lambda place: cls._variable_at(place, arguments))) from None
         except SettingsError as error:  # a variable for a whole table that holds no JSON
             raise ConfigurationError(Fact("settings.environment", words=str(error))) from None
         settings._file = path  # noqa: SLF001 - our own
@@ -284,6 +257,10 @@ class Settings(SignInSettings, ModelSettings, BaseSettings):
     def env(self, name: str) -> str | None:
         """Return an environment variable as it was when the settings were read; None where it is blank."""
         return (self._environ.get(name) or "").strip() or None
+
+    def variable_set(self, field: str) -> str | None:
+        """Return the variable that sets a field, as it is written in the environment; None where none does."""
+        return variable_in(self._environ, variable_names(field))
 
     def value_of(self, variable: str) -> str | None:
         """Return what a variable stands for: the text of the setting that it sets, else the variable itself."""
@@ -344,14 +321,24 @@ class Settings(SignInSettings, ModelSettings, BaseSettings):
             # Not None: with an address given, even a wrong one, queries must not go outside by surprise.
             default = DEFAULT_SEARXNG_URL if name == "searxng_url" else cls.model_fields[name].get_default()
             shown = value if name != "searxng_url" else str(value).rpartition("@")[2]
-            told = (cls._place_of(name), shown, error.errors()[0]["msg"], default)
-            logger.warning("%s: %r is not valid (%s); the default %r is used", *told)
+            problem = problem_with(name, error.errors()[0])
+            told = Fact(
+                "settings.fell_back", place=cls._place_of(name), value=repr(shown), problem=problem, used=repr(default)
+            )
+            logger.warning("%s", told)
             return default
 
     @classmethod
-    def _place_of(cls, name: str) -> str:
-        in_file = cls.SOURCE is not None and not os.environ.get(variable_name(name), "").strip()
-        return f"{name} in {cls.SOURCE}" if in_file else variable_name(name)
+    def _place_of(cls, name: str) -> Fact | str:
+        variable = variable_in(os.environ, variable_names(name))
+        if variable is None and cls.SOURCE is not None:
+            return Fact("settings.in_file", name=name, file=str(cls.SOURCE))
+        return variable or variable_name(name)
+
+    @classmethod
+    def _variable_at(cls, place: Sequence[object], arguments: Mapping[str, Any]) -> str | None:
+        """Return the variable that a wrong value was given in; None where it comes from elsewhere."""
+        return None if place and place[0] in arguments else place_in(os.environ, place, cls.model_fields)
 
     @classmethod
     def settings_customise_sources(
@@ -388,9 +375,11 @@ def _above_file(base: type[Settings], values: dict[str, Any], path: Path | None,
 
 
 @cache
+def variable_names(field: str) -> tuple[str, ...]:
+    """Return the environment variables that set a field; the first that is set wins."""
+    return variables_of(field, Settings.model_fields[field])
+
+
 def variable_name(field: str) -> str:
-    """Return the environment variable that sets a field."""
-    alias = Settings.model_fields[field].validation_alias
-    if isinstance(alias, AliasChoices):
-        return str(alias.choices[-1])
-    return f"QIUSUO_{field.upper()}"
+    """Return the environment variable that sets a field, as the docs name it."""
+    return variable_names(field)[0]

@@ -12,6 +12,7 @@ from qiusuo.doctor.findings import Finding, Level
 from qiusuo.kit.commands import KitCommands
 from qiusuo.kit.files import KitFolder
 from qiusuo.roster import Roster
+from qiusuo.service import SearchService
 from qiusuo.words import Fact
 
 
@@ -27,6 +28,8 @@ class Examination:
     quick: bool = False
     settings_file: Path | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    service: SearchService | None = None
+    """That of the engines, for what is made with one: the tools of plug-ins."""
 
     @property
     def commands(self) -> KitCommands:

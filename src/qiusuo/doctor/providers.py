@@ -55,10 +55,13 @@ async def check_providers(context: Examination) -> list[Finding]:
         if name == SearxngEngine.name:
             continue
         if engine is None:
-            if name in wanted and problem is not None:
+            # A fault of its code is told of any engine: nothing that is set could mend it.
+            if problem is not None and (name in wanted or problem.fact.code == "engine.not_built"):
                 values = {"label": place.kind.title or place.kind.label or name, "reason": problem.told}
                 docs = place.kind.docs_url
-                found.append(Finding("provider.not_set_up", Level.PROBLEM, values, problem.commands, docs_url=docs))
+                named = ("provider.not_set_up", Level.PROBLEM)
+                code, level = named if name in wanted else ("provider.failed", Level.WARNING)
+                found.append(Finding(code, level, values, problem.commands, docs_url=docs))
         elif name in taking_part or name in wanted or (engine.key_env and engine.joins is not Joins.NAMED):
             examined.append(engine)
     if context.quick:  # a probe goes outside, and some providers limit how often

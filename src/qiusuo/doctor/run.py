@@ -92,7 +92,7 @@ async def examine(
         async with SearchService.from_settings(settings) as own:
             options: dict[str, Any] = {"settings_file": settings_file, "progress": progress, "leave_out": leave_out}
             return await examine(settings, own, quick=quick, **options)
-    context = Examination(settings, service.roster, quick=quick, settings_file=settings_file)
+    context = Examination(settings, service.roster, quick=quick, settings_file=settings_file, service=service)
     checks = {name: check for name, check in all_checks().items() if name not in leave_out}
     results = await asyncio.gather(*(_run(name, check, context, progress) for name, check in checks.items()))
     found = [finding for result in results for finding in result]

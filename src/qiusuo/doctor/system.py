@@ -15,14 +15,16 @@ from qiusuo.browser.locate import find_chrome
 from qiusuo.commands import at_hand, for_systemd
 from qiusuo.config import Settings, variable_name
 from qiusuo.config.files import read_config_file
+from qiusuo.config.places import problem_with
 from qiusuo.config.server import is_loopback
 from qiusuo.doctor.context import Examination
 from qiusuo.doctor.findings import Finding, Level
+from qiusuo.engines import left_out
 from qiusuo.engines.searxng_faults import shown
 from qiusuo.errors import ConfigurationError, EngineNotConfigured
 from qiusuo.kit.process import port_is_free
 from qiusuo.storage.redis import SharedState, SharedStateGone
-from qiusuo.validation import problem_of
+from qiusuo.tools.specs import plugin_tools
 from qiusuo.words import Fact
 from qiusuo.words.catalogue import faults_of_plugins
 
@@ -41,16 +43,16 @@ async def check_settings(context: Examination) -> list[Finding]:
     found: list[Finding] = []
     in_file = file_values(context.settings)
     for name in Settings.SEED_FIELDS:
-        variable = variable_name(name)
+        older, variable = variable_name(name), context.settings.variable_set(name)
         values: dict[str, object] = {"used": getattr(context.settings, name)}
-        given = context.settings.env(variable)
-        if given is not None:
+        if variable is not None:
+            given = context.settings.env(variable)
             problem = _problem(name, given) if name not in {"provider_priority", "searxng_url"} else None
             if problem is not None:
                 values |= {"variable": variable, "problem": problem}
                 found.append(Finding("settings.invalid", Level.WARNING, values, (f"unset {variable}",)))
-        elif name in in_file or variable in in_file:
-            problem = _problem(name, in_file.get(name, in_file.get(variable)))
+        elif name in in_file or older in in_file:
+            problem = _problem(name, in_file.get(name, in_file.get(older)))
             if problem is not None:
                 values |= {"name": name, "file": context.settings.config_file, "problem": problem}
                 found.append(Finding("settings.invalid_in_file", Level.WARNING, values))
@@ -76,7 +78,7 @@ def _problem(name: str, given: Any) -> Fact | None:
     try:
         TypeAdapter(bounded, config=ConfigDict(allow_inf_nan=False)).validate_python(given)
     except ValidationError as error:
-        return problem_of(error.errors(include_input=False)[0])
+        return problem_with(name, error.errors(include_input=False)[0])
     return None
 
 
@@ -125,8 +127,11 @@ async def check_chrome(context: Examination) -> list[Finding]:
 
 async def check_plugins(context: Examination) -> list[Finding]:
     """Tell what of the plug-ins cannot be loaded, which names several have, and what is wrong with their words."""
+    if context.service is not None and not context.quick:
+        await asyncio.to_thread(plugin_tools, context.service)
     faults = await asyncio.to_thread(plugins.broken, surfaces=not context.quick)
-    found = [Finding(one.fact.code, Level.WARNING, dict(one.fact.values)) for one in faults]
+    facts = (*(one.fact for one in faults), *await asyncio.to_thread(left_out))
+    found = [Finding(fact.code, Level.WARNING, dict(fact.values)) for fact in facts]
     found += [
         Finding("plugin.clash", Level.WARNING, {"name": name, "plugins": list(several)})
         for name, several in plugins.clashes()

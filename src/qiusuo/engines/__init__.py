@@ -4,55 +4,43 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import logging
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
-from qiusuo import plugins
 from qiusuo.engines.base import SearchEngine
+from qiusuo.engines.plugged_in import add_plugged_in
 from qiusuo.errors import DuplicateEngine
 from qiusuo.words import Fact
 
-logger = logging.getLogger(__name__)
-
-__all__ = ["SearchEngine", "discover_engines"]
+__all__ = ["SearchEngine", "discover_engines", "left_out"]
 
 
 def discover_engines() -> dict[str, type[SearchEngine]]:
     """Return every engine class by its name, in the default order of priority.
 
     Raises:
-        DuplicateEngine: two classes claim one name.
+        DuplicateEngine: two classes of this folder claim one name; of plug-ins the second is left out.
     """
-    found: dict[str, type[SearchEngine]] = {}
-    for engine in (*_own_engines(), *_plugged_in_engines()):
-        other = found.get(engine.name)
-        if other is not None and other is not engine:
-            claimed = Fact("engine.duplicate", name=engine.name, one=_where(other), other=_where(engine))
-            raise DuplicateEngine(claimed, engine=engine.name)
-        found[engine.name] = engine
+    found, _ = add_plugged_in(_own_engines())
     return dict(sorted(found.items(), key=lambda pair: (pair[1].priority, pair[0])))
 
 
+def left_out() -> tuple[Fact, ...]:
+    """Return which engines of plug-ins are left out, and why."""
+    return add_plugged_in(_own_engines())[1]
+
+
 @cache
-def _own_engines() -> tuple[type[SearchEngine], ...]:
+def _own_engines() -> Mapping[str, type[SearchEngine]]:
     """Return the engines of this folder, which stay the same while the program runs."""
+    found: dict[str, type[SearchEngine]] = {}
     modules = [module.name for module in pkgutil.iter_modules(__path__) if module.name != "base"]
-    return tuple(engine for name in modules for engine in _engines_in(f"{__name__}.{name}"))
-
-
-def _plugged_in_engines() -> Iterator[type[SearchEngine]]:
-    for plugin, found in plugins.engines():
-        if inspect.isclass(found) and issubclass(found, SearchEngine) and found.name:
-            yield found
-        else:
-            _tell_once(f"{found!r} of the plug-in {plugin.name!r} is not a named SearchEngine and is left out")
-
-
-@cache
-def _tell_once(words: str) -> None:
-    logger.error("%s", words)
+    for engine in (engine for name in modules for engine in _engines_in(f"{__name__}.{name}")):
+        if (other := found.setdefault(engine.name, engine)) is not engine:
+            claimed = Fact("engine.duplicate", name=engine.name, one=other.__module__, other=engine.__module__)
+            raise DuplicateEngine(claimed, engine=engine.name)
+    return found
 
 
 def _engines_in(module_name: str) -> Iterator[type[SearchEngine]]:
@@ -65,7 +53,3 @@ def _engines_in(module_name: str) -> Iterator[type[SearchEngine]]:
             and not inspect.isabstract(value)
         ):
             yield value
-
-
-def _where(engine: type[SearchEngine]) -> str:
-    return f"{engine.__module__}.{engine.__qualname__}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,12 +14,15 @@ from mcp.server.stdio import stdio_server
 from qiusuo import __version__
 from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.config import Settings
-from qiusuo.errors import SearchError
+from qiusuo.errors import SearchError, Unavailable
+from qiusuo.logs import log_fault
 from qiusuo.pages import PageReader
 from qiusuo.service import SearchService
 from qiusuo.tools.render import error_text, language_for
 from qiusuo.tools.specs import Toolbox, ToolOutput, ToolSpec, disabled_text, offered, plugin_tools
 from qiusuo.words import Fact, Language
+
+logger = logging.getLogger(__name__)
 
 _MOST_SOURCES = 2000
 OFFERED = ("web_search", "webSearch", "fetch_page")
@@ -80,12 +84,17 @@ def create_server(
         try:
             output = await spec.run(arguments, user_of(context))
             text, data = _told(spec, arguments, output, numbers_of(context))
+            result = types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=data)
         except SearchError as error:
             return _failed(error_text(error, language_for(arguments)))
+        except Exception as error:  # noqa: BLE001 - of a plug-in, say; its words are not for clients
+            log_fault(logger, "the tool %s has a fault", spec.name, error=error)
+            broken = Unavailable(Fact("turn.tool_broke", tool=spec.name))
+            return _failed(error_text(broken, language_for(arguments)))
         await context.session.report_progress(
             1, 1, " ".join(Fact("tools.done").text(each) for each in (Language.CHINESE, Language.ENGLISH))
         )
-        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=data)
+        return result
 
     return Server(
         "qiusuo",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
@@ -43,8 +42,6 @@ from qiusuo.web.watching.metrics import Metrics
 from qiusuo.web.watching.tracing import Tracing
 from qiusuo.words import Fact, Language
 
-logger = logging.getLogger(__name__)
-
 ROUTERS: Final = (api_router, settings_router, searxng_router, tavily_router)
 
 
@@ -52,14 +49,7 @@ def plugin_routers(backend: Backend) -> Iterator[APIRouter]:
     """Yield the endpoints that plug-ins bring."""
     for plugin in plugins.installed():
         for part in plugin.routes:
-            make = plugins.load(plugin, part)
-            try:
-                found = list(make(backend)) if make is not None else []
-                if not all(isinstance(router, APIRouter) for router in found):
-                    raise TypeError(f"no APIRouters: {found!r}")  # noqa: TRY301 - told below
-                yield from found
-            except Exception:  # somebody else's fault must not keep the server from starting
-                logger.exception("the routes of the plug-in %r cannot be made and are left out", plugin.name)
+            yield from plugins.make(plugin, part, backend, APIRouter)
 
 
 def default_extensions() -> tuple[Extend, ...]:
@@ -138,6 +128,25 @@ class QiusuoApp(FastAPI):
         return self.openapi_schema or {}
 
 
+def _backend(service: SearchService, settings: Settings, reader: PageReader, metrics: Metrics) -> Backend:
+    tokens = Tokens(settings.tokens)
+    return Backend(
+        service=service,
+        live=LiveSettings(settings),
+        reader=reader,
+        tokens=tokens,
+        door=Door(tokens, metrics),
+        metrics=metrics,
+        signs_in=settings.recognises_people,
+    )
+
+
+async def try_plugin_routers(service: SearchService) -> None:
+    """Make the endpoints of plug-ins as a server would, for the doctor: what fails is kept with the plug-ins."""
+    async with PageReader.from_settings(service.settings) as reader:
+        list(plugin_routers(_backend(service, service.settings, reader, Metrics())))
+
+
 def create_app(
     service: SearchService | None = None,
     settings: Settings | None = None,
@@ -151,16 +160,12 @@ def create_app(
     ``metrics_folder`` is that in which the workers of a server count together.
     """
     settings = settings or (service.settings if service else Settings.load())
-    tokens, metrics = Tokens(settings.tokens), Metrics(metrics_folder)
     tracing = Tracing(settings) if settings.otlp_url else None
-    backend = Backend(
-        service=service or SearchService.from_settings(settings),
-        live=LiveSettings(settings),
-        reader=reader or PageReader.from_settings(settings),
-        tokens=tokens,
-        door=Door(tokens, metrics),
-        metrics=metrics,
-        signs_in=settings.recognises_people,
+    backend = _backend(
+        service or SearchService.from_settings(settings),
+        settings,
+        reader or PageReader.from_settings(settings),
+        Metrics(metrics_folder),
     )
     backend.door.others_are_known = bool(settings.proxy_user_header or settings.oidc_issuer)
     backend.door.beyond_this_machine = not (is_loopback(settings.host) or settings.allow_open or settings.uds)

@@ -65,13 +65,14 @@ def _none(context: Examination, endpoint: Endpoint) -> Finding:
 
 def address_findings(settings: Settings) -> list[Finding]:
     """Tell an address that was given and not taken."""
-    given = settings.env("SEARXNG_URL")
+    variable = settings.variable_set("searxng_url")
+    given = settings.env(variable) if variable else None
     if given is None or given == settings.searxng_url or settings.searxng_url != DEFAULT_SEARXNG_URL:
         return []
     host = given.rpartition("@")[2]  # whatever stands before an @ may be a password
     better = f"http://{host}" if re.fullmatch(r"[\w.-]+(:\d+)?(/\S*)?", host) else DEFAULT_SEARXNG_URL
-    values = {"given": repr(host), "used": DEFAULT_SEARXNG_URL}
-    return [Finding("searxng.address", Level.PROBLEM, values, (f"export SEARXNG_URL={better}",))]
+    values = {"variable": variable, "given": repr(host), "used": DEFAULT_SEARXNG_URL}
+    return [Finding("searxng.address", Level.PROBLEM, values, (f"export {variable}={better}",))]
 
 
 def is_wanted(context: Examination) -> bool:

@@ -38,7 +38,9 @@ class Origins:
             above = next((name for name in variables if self._settings.env(name)), None)
             if above is not None:
                 return above
-        return self.variable(keys) if self.source(keys) == "environment" else None
+        if self.source(keys) != "environment":
+            return None
+        return (self._settings.variable_set(keys[0]) if len(keys) == 1 else None) or self.variable(keys)
 
     def in_file(self, keys: Keys) -> Any:
         """Return what stands in the file, ``UNSET`` where nothing does."""

@@ -30,6 +30,7 @@ from qiusuo.errors import (
     Unavailable,
     UserRateLimited,
 )
+from qiusuo.logs import log_fault
 from qiusuo.models import SearchResponse, SearchType
 from qiusuo.text import truncate
 from qiusuo.tools.langchain import SearchTool, SpecTool
@@ -144,7 +145,7 @@ def known_error(error: Exception, tool: str) -> SearchError:
     """Return an error that can be told; for one of our own making the turn goes on as for any other."""
     if isinstance(error, SearchError):
         return error
-    logger.error("the tool %s has a fault", tool, exc_info=error)
+    log_fault(logger, "the tool %s has a fault", tool, error=error)
     kind = PageError if tool == "fetch_page" else Unavailable
     return kind(Fact("turn.tool_broke", tool=tool))
 
