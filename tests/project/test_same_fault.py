@@ -1,7 +1,7 @@
 """One table: a fault of SearXNG has the same name, the same words and the same commands wherever somebody meets it.
 
 The faults are real ones on loopback; each is met by a program, the command line, the chat in the terminal, the REST
-interface, the page and the doctor, in Chinese and in English.
+interface, the page, the health of a server and the doctor, in Chinese and in English.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ from typer.testing import CliRunner
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.app import app
 from qiusuo.errors import AllEnginesFailed
+from qiusuo.kit.commands import free_port
 from qiusuo.kit.docker import docker_may_run
+from qiusuo.kit.files import DEFAULT_PORT
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, ProviderServer
+from qiusuo.testing import Seen as Request
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.chat.routes import chat_extension
 from qiusuo.words import Language
@@ -38,6 +41,17 @@ from tests.support.web_server import WebServer
 
 QUESTION = "茶 tea"
 NO_DOCKER = "" if shutil.which("docker") and docker_may_run(os.environ) else " --no-docker"
+
+
+class Cinema(Canned):
+    """A website; what SearXNG has elsewhere is not there."""
+
+    def __init__(self) -> None:
+        super().__init__(Answer("<!doctype html><title>Films</title><h1>Welcome</h1>"))
+
+    def answer(self, seen: Request) -> Answer:
+        absent = Answer("<!doctype html><title>Not here</title>", 404)
+        return super().answer(seen) if seen.path == "/search" else absent
 
 
 @contextmanager
@@ -57,7 +71,7 @@ def nobody() -> Iterator[str]:
 
 @contextmanager
 def another_program() -> Iterator[str]:
-    with ProviderServer(Canned(Answer("<!doctype html><title>Films</title><h1>Welcome</h1>"))) as server:
+    with ProviderServer(Cinema()) as server:
         yield server.url
 
 
@@ -75,11 +89,15 @@ def hanging() -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Row:
-    """A fault: how it comes about, its code, and the commands for it; ``{url}`` is the address of SearXNG."""
+    """A fault: how it comes about, its code, and the commands for it.
+
+    ``{url}`` is the address of SearXNG, ``{free}`` a port that it can have instead; ``seen`` is told of what is there.
+    """
 
     happens: Callable[[], Any]
     code: str
     commands: tuple[str, ...]
+    seen: str = ""
 
 
 TABLE = {
@@ -89,7 +107,12 @@ TABLE = {
         ("qiusuo doctor --fix",),
     ),
     "refused": Row(nobody, "searxng.refused", ("qiusuo searxng init --port {port}", f"qiusuo searxng up{NO_DOCKER}")),
-    "another program": Row(another_program, "searxng.other_service", ("curl -sS {url}/config",)),
+    "another program": Row(
+        another_program,
+        "searxng.other_service",
+        ("qiusuo searxng init{option}", f"qiusuo searxng up{NO_DOCKER}", "export SEARXNG_URL=http://localhost:{free}"),
+        "“Films”",
+    ),
     "no such host": Row(no_such_host, "searxng.dns", ("export SEARXNG_URL=http://localhost:8080",)),
     "no answer": Row(hanging, "searxng.timeout", ()),
 }
@@ -152,6 +175,22 @@ def on_the_page(language: Language) -> Seen:
     return Seen("\n".join(words), tuple(notice["commands"]))
 
 
+def in_the_health_of_the_server(language: Language) -> Seen:
+    with WebServer(SearchService.from_settings()) as server:
+        server.client.post("/api/search", json={"query": QUESTION})
+        # The first look asks the engine anew, the second tells what that has shown.
+        looks = [server.client.get("/api/health", headers={"Accept-Language": language.value}).json() for _ in range(2)]
+    told: dict[str, str] = {}
+    for look in looks:
+        [problem] = look["problems"]
+        [finding] = [each for each in look["findings"] if each["check"] == "searxng"]
+        assert {problem["code"], finding["code"]} == {look["attempts"]["searxng"]["code"]}
+        assert problem["commands"] == finding["commands"]
+        told |= {problem["message"]: problem["fix"], finding["what"]: finding["fix"]}
+    assert len({re.sub(r"[\d.]+", "", what) for what in told}) == 1, told
+    return Seen("\n".join((*told, *told.values())), tuple(problem["commands"]), problem["code"])
+
+
 def by_the_doctor(_language: Language) -> Seen:
     result = CliRunner().invoke(app, ["doctor", "--json"])
     assert result.exit_code == 3
@@ -160,7 +199,15 @@ def by_the_doctor(_language: Language) -> Seen:
     return Seen(f"{finding['what']}\n{finding['fix']}", tuple(finding["commands"]), finding["code"])
 
 
-SURFACES = (by_a_program, on_the_command_line, in_the_terminal_chat, over_rest, on_the_page, by_the_doctor)
+SURFACES = (
+    by_a_program,
+    on_the_command_line,
+    in_the_terminal_chat,
+    over_rest,
+    on_the_page,
+    in_the_health_of_the_server,
+    by_the_doctor,
+)
 
 
 @pytest.fixture(params=TABLE)
@@ -188,9 +235,10 @@ def test_a_fault_has_one_name_everywhere(
         assert re.search(as_pattern(template(row.code, language, part), url), text), (part, seen.text)
     other = next(each for each in Language if each is not language)
     assert not re.search(as_pattern(template(row.code, other), url), text)
-    expected = tuple(command.format(url=url, port=urlsplit(url).port) for command in row.commands)
-    # A notice in a chat names the doctor where the failure has no command of its own.
-    assert seen.commands in ({expected} if expected else {(), ("qiusuo doctor",)})
+    assert row.seen in text
+    port, free = urlsplit(url).port, free_port(urlsplit(url).port)
+    values = {"url": url, "port": port, "free": free, "option": "" if free == DEFAULT_PORT else f" --port {free}"}
+    assert seen.commands == tuple(command.format(**values) for command in row.commands)
     assert seen.code in {row.code, None}
 
 
