@@ -1,7 +1,7 @@
 """One table: a fault of SearXNG has the same name, the same words and the same commands wherever somebody meets it.
 
 The faults are real ones on loopback; each is met by a program, the command line, the chat in the terminal, the REST
-interface, the page, the health of a server and the doctor, in Chinese and in English.
+interface, the page, other people's programs, the health of a server and the doctor, in Chinese and in English.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
+from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.app import app
+from qiusuo.config import Settings
 from qiusuo.errors import AllEnginesFailed
 from qiusuo.kit.commands import free_port
 from qiusuo.kit.docker import docker_may_run
@@ -32,6 +34,8 @@ from qiusuo.testing import Answer, Fault, ProviderServer
 from qiusuo.testing import Seen as Request
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.mcp.routes import mcp_extension
+from qiusuo.web.openai.routes import openai_extension
 from qiusuo.words import Language
 from qiusuo.words.catalogue import Part, template
 from tests.support.chat_world import scripted
@@ -40,6 +44,21 @@ from tests.support.scripted_model import Reply, ScriptedModel
 from tests.support.web_server import WebServer
 
 QUESTION = "茶 tea"
+QUESTIONS = {
+    Language.CHINESE: "云南的春茶什么时候采摘？",
+    Language.TRADITIONAL: "雲南的春茶什麼時候採摘？",
+    Language.ENGLISH: "When is spring tea harvested?",
+}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
 NO_DOCKER = "" if shutil.which("docker") and docker_may_run(os.environ) else " --no-docker"
 
 
@@ -175,6 +194,37 @@ def on_the_page(language: Language) -> Seen:
     return Seen("\n".join(words), tuple(notice["commands"]))
 
 
+def as_a_model_of_other_programs(language: Language) -> Seen:
+    """Most of these show the text and nothing else. Without a model: nothing but the failure is told."""
+    chat = chat_extension(open_model(Settings.load(model="extractive")), open_store("sqlite://"))
+    # These are answered in the language of the question.
+    body = {"model": "qiusuo-chat", "messages": [{"role": "user", "content": QUESTIONS[language]}]}
+    with WebServer(SearchService.from_settings(), extensions=[chat, openai_extension]) as server:
+        data = server.client.post("/v1/chat/completions", json=body).json()
+    [notice] = data["qiusuo"]["notices"]
+    [line] = re.findall(r"^> ⚠️ .*$", data["choices"][0]["message"]["content"], re.MULTILINE)
+    commands = tuple(re.findall(r" `(.+?)`", line))
+    assert commands == tuple(notice["commands"])
+    return Seen(line, commands)
+
+
+def as_a_tool(language: Language) -> Seen:
+    call = {"name": "web_search", "arguments": {"query": "tea"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    accepted = {"Accept": "application/json, text/event-stream", "Accept-Language": language.value}
+    with WebServer(SearchService.from_settings(), extensions=[mcp_extension]) as server:
+        opened = server.client.post("/mcp", json=INITIALIZE, headers=accepted)
+        headers = {**accepted, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        answer = server.client.post("/mcp", json=body, headers=headers)
+    heard = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: {")]
+    result = heard[-1]["result"]
+    [attempt] = result["structuredContent"]["attempts"]
+    text = result["content"][0]["text"]
+    commands = shown_commands(text)
+    assert list(commands) == result["structuredContent"].get("commands", [])
+    return Seen(text, commands, attempt["code"])
+
+
 def in_the_health_of_the_server(language: Language) -> Seen:
     with WebServer(SearchService.from_settings()) as server:
         server.client.post("/api/search", json={"query": QUESTION})
@@ -205,6 +255,8 @@ SURFACES = (
     in_the_terminal_chat,
     over_rest,
     on_the_page,
+    as_a_model_of_other_programs,
+    as_a_tool,
     in_the_health_of_the_server,
     by_the_doctor,
 )
@@ -252,4 +304,4 @@ def as_pattern(sentence: str, url: str) -> str:
 
 def shown_commands(output: str) -> tuple[str, ...]:
     """Return the commands that stand on a screen."""
-    return tuple(re.findall(r"^\s+\$ (.+?)\s*$", output, re.MULTILINE))
+    return tuple(re.findall(r"^\s*\$ (.+?)\s*$", output, re.MULTILINE))
