@@ -241,3 +241,12 @@ async def test_without_a_model_nothing_was_answered_directly() -> None:
         said_so = told.wording(Language.CHINESE).what
         assert "无法回答" in said_so
         assert "直接回答" not in said_so
+
+
+@pytest.mark.parametrize("settings", [SEARCH, AGENT])
+async def test_of_what_an_answer_is_made_is_told_where_it_is_made_of_something(settings: ChatSettings) -> None:
+    async with ChatWorld() as world:
+        world.chat = Chat(world.world.service, open_model(Settings(model="extractive")))
+        assert (await world.ask("茶叶的产地", settings)).codes == ["model_not_configured"]
+        world.world["searxng"].fault = Fault.SERVER_ERROR
+        assert (await world.ask("咖啡的产地", settings)).codes == ["search_unavailable"]

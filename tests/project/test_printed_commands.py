@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -196,11 +197,40 @@ def test_a_wrong_clock(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_pa
     machine.run(*finding.commands)
 
 
-@runs("export SEARXNG_URL={}", "curl -sS {}/config")
-def test_another_address(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_service_has_the_port(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.install_searxng()
+    kit = KitFolder(machine.data / "qiusuo" / "searxng")
     with ProviderServer(Canned(Answer("<!doctype html><title>Films</title>"))) as other:
         monkeypatch.setenv("SEARXNG_URL", other.url)
-        machine.run(*failed_search())
+        commands = failed_search()
+        assert len(commands) == 3
+        assert "--force" not in commands[0], "there is nothing to write over"
+        assert found("searxng.other_service").commands == commands
+        machine.run(*commands)
+        assert search_works()
+        monkeypatch.setenv("SEARXNG_URL", other.url)
+        assert failed_search() == commands[1:], "the files of another port are there"
+        machine.run("qiusuo searxng down", *commands[1:])
+        assert search_works()
+        machine.run("qiusuo searxng down")
+        # The files have the very port that the other one has taken.
+        kit.write(port=urlsplit(other.url).port or 0, force=True)
+        monkeypatch.setenv("SEARXNG_URL", other.url)
+        commands = failed_search()
+        assert commands[0].endswith(" --force")
+        machine.run(*commands)
+        assert search_works()
+
+
+def test_a_file_of_somebodys_own_is_not_written_over(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yml"
+    file.write_text("use_default_settings: true\nserver:\n  port: 9321\n")
+    commands = KitCommands(file, {"XDG_DATA_HOME": str(tmp_path / "data")}).start_beside("http://localhost:9321")
+    assert not any(str(file.parent) in command or "--force" in command for command in commands)
+
+
+@runs("export SEARXNG_URL={}")
+def test_another_address(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARXNG_URL", "http://searxng.invalid:8080")
     machine.run(*failed_search())
     assert os.environ["SEARXNG_URL"] == "http://localhost:8080"

@@ -1,7 +1,7 @@
 """One table: a fault of SearXNG has the same name, the same words and the same commands wherever somebody meets it.
 
 The faults are real ones on loopback; each is met by a program, the command line, the chat in the terminal, the REST
-interface, the page and the doctor, in Chinese and in English.
+interface, the page, other people's programs, the health of a server and the doctor, in Chinese and in English.
 """
 
 from __future__ import annotations
@@ -21,14 +21,21 @@ from urllib.parse import urlsplit
 import pytest
 from typer.testing import CliRunner
 
+from qiusuo.chat.models.opening import open_model
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.cli.app import app
+from qiusuo.config import Settings
 from qiusuo.errors import AllEnginesFailed
+from qiusuo.kit.commands import free_port
 from qiusuo.kit.docker import docker_may_run
+from qiusuo.kit.files import DEFAULT_PORT
 from qiusuo.service import SearchService
 from qiusuo.testing import Answer, Fault, ProviderServer
+from qiusuo.testing import Seen as Request
 from qiusuo.testing.providers.searxng import Searxng
 from qiusuo.web.chat.routes import chat_extension
+from qiusuo.web.mcp.routes import mcp_extension
+from qiusuo.web.openai.routes import openai_extension
 from qiusuo.words import Language
 from qiusuo.words.catalogue import Part, template
 from tests.support.chat_world import scripted
@@ -37,7 +44,33 @@ from tests.support.scripted_model import Reply, ScriptedModel
 from tests.support.web_server import WebServer
 
 QUESTION = "茶 tea"
+QUESTIONS = {
+    Language.CHINESE: "云南的春茶什么时候采摘？",
+    Language.TRADITIONAL: "雲南的春茶什麼時候採摘？",
+    Language.ENGLISH: "When is spring tea harvested?",
+}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
 NO_DOCKER = "" if shutil.which("docker") and docker_may_run(os.environ) else " --no-docker"
+
+
+class Cinema(Canned):
+    """A website; what SearXNG has elsewhere is not there."""
+
+    def __init__(self) -> None:
+        super().__init__(Answer("<!doctype html><title>Films</title><h1>Welcome</h1>"))
+
+    def answer(self, seen: Request) -> Answer:
+        absent = Answer("<!doctype html><title>Not here</title>", 404)
+        return super().answer(seen) if seen.path == "/search" else absent
 
 
 @contextmanager
@@ -57,7 +90,7 @@ def nobody() -> Iterator[str]:
 
 @contextmanager
 def another_program() -> Iterator[str]:
-    with ProviderServer(Canned(Answer("<!doctype html><title>Films</title><h1>Welcome</h1>"))) as server:
+    with ProviderServer(Cinema()) as server:
         yield server.url
 
 
@@ -75,11 +108,15 @@ def hanging() -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Row:
-    """A fault: how it comes about, its code, and the commands for it; ``{url}`` is the address of SearXNG."""
+    """A fault: how it comes about, its code, and the commands for it.
+
+    ``{url}`` is the address of SearXNG, ``{free}`` a port that it can have instead; ``seen`` is told of what is there.
+    """
 
     happens: Callable[[], Any]
     code: str
     commands: tuple[str, ...]
+    seen: str = ""
 
 
 TABLE = {
@@ -89,7 +126,12 @@ TABLE = {
         ("qiusuo doctor --fix",),
     ),
     "refused": Row(nobody, "searxng.refused", ("qiusuo searxng init --port {port}", f"qiusuo searxng up{NO_DOCKER}")),
-    "another program": Row(another_program, "searxng.other_service", ("curl -sS {url}/config",)),
+    "another program": Row(
+        another_program,
+        "searxng.other_service",
+        ("qiusuo searxng init{option}", f"qiusuo searxng up{NO_DOCKER}", "export SEARXNG_URL=http://localhost:{free}"),
+        "“Films”",
+    ),
     "no such host": Row(no_such_host, "searxng.dns", ("export SEARXNG_URL=http://localhost:8080",)),
     "no answer": Row(hanging, "searxng.timeout", ()),
 }
@@ -152,6 +194,53 @@ def on_the_page(language: Language) -> Seen:
     return Seen("\n".join(words), tuple(notice["commands"]))
 
 
+def as_a_model_of_other_programs(language: Language) -> Seen:
+    """Most of these show the text and nothing else. Without a model: nothing but the failure is told."""
+    chat = chat_extension(open_model(Settings.load(model="extractive")), open_store("sqlite://"))
+    # These are answered in the language of the question.
+    body = {"model": "qiusuo-chat", "messages": [{"role": "user", "content": QUESTIONS[language]}]}
+    with WebServer(SearchService.from_settings(), extensions=[chat, openai_extension]) as server:
+        data = server.client.post("/v1/chat/completions", json=body).json()
+    [notice] = data["qiusuo"]["notices"]
+    [line] = re.findall(r"^> ⚠️ .*$", data["choices"][0]["message"]["content"], re.MULTILINE)
+    commands = tuple(re.findall(r" `(.+?)`", line))
+    assert commands == tuple(notice["commands"])
+    return Seen(line, commands)
+
+
+def as_a_tool(language: Language) -> Seen:
+    call = {"name": "web_search", "arguments": {"query": "tea"}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    accepted = {"Accept": "application/json, text/event-stream", "Accept-Language": language.value}
+    with WebServer(SearchService.from_settings(), extensions=[mcp_extension]) as server:
+        opened = server.client.post("/mcp", json=INITIALIZE, headers=accepted)
+        headers = {**accepted, "Mcp-Session-Id": opened.headers["mcp-session-id"]}
+        answer = server.client.post("/mcp", json=body, headers=headers)
+    heard = [json.loads(line[6:]) for line in answer.text.splitlines() if line.startswith("data: {")]
+    result = heard[-1]["result"]
+    [attempt] = result["structuredContent"]["attempts"]
+    text = result["content"][0]["text"]
+    commands = shown_commands(text)
+    assert list(commands) == result["structuredContent"].get("commands", [])
+    return Seen(text, commands, attempt["code"])
+
+
+def in_the_health_of_the_server(language: Language) -> Seen:
+    with WebServer(SearchService.from_settings()) as server:
+        server.client.post("/api/search", json={"query": QUESTION})
+        # The first look asks the engine anew, the second tells what that has shown.
+        looks = [server.client.get("/api/health", headers={"Accept-Language": language.value}).json() for _ in range(2)]
+    told: dict[str, str] = {}
+    for look in looks:
+        [problem] = look["problems"]
+        [finding] = [each for each in look["findings"] if each["check"] == "searxng"]
+        assert {problem["code"], finding["code"]} == {look["attempts"]["searxng"]["code"]}
+        assert problem["commands"] == finding["commands"]
+        told |= {problem["message"]: problem["fix"], finding["what"]: finding["fix"]}
+    assert len({re.sub(r"[\d.]+", "", what) for what in told}) == 1, told
+    return Seen("\n".join((*told, *told.values())), tuple(problem["commands"]), problem["code"])
+
+
 def by_the_doctor(_language: Language) -> Seen:
     result = CliRunner().invoke(app, ["doctor", "--json"])
     assert result.exit_code == 3
@@ -160,7 +249,17 @@ def by_the_doctor(_language: Language) -> Seen:
     return Seen(f"{finding['what']}\n{finding['fix']}", tuple(finding["commands"]), finding["code"])
 
 
-SURFACES = (by_a_program, on_the_command_line, in_the_terminal_chat, over_rest, on_the_page, by_the_doctor)
+SURFACES = (
+    by_a_program,
+    on_the_command_line,
+    in_the_terminal_chat,
+    over_rest,
+    on_the_page,
+    as_a_model_of_other_programs,
+    as_a_tool,
+    in_the_health_of_the_server,
+    by_the_doctor,
+)
 
 
 @pytest.fixture(params=TABLE)
@@ -188,9 +287,10 @@ def test_a_fault_has_one_name_everywhere(
         assert re.search(as_pattern(template(row.code, language, part), url), text), (part, seen.text)
     other = next(each for each in Language if each is not language)
     assert not re.search(as_pattern(template(row.code, other), url), text)
-    expected = tuple(command.format(url=url, port=urlsplit(url).port) for command in row.commands)
-    # A notice in a chat names the doctor where the failure has no command of its own.
-    assert seen.commands in ({expected} if expected else {(), ("qiusuo doctor",)})
+    assert row.seen in text
+    port, free = urlsplit(url).port, free_port(urlsplit(url).port)
+    values = {"url": url, "port": port, "free": free, "option": "" if free == DEFAULT_PORT else f" --port {free}"}
+    assert seen.commands == tuple(command.format(**values) for command in row.commands)
     assert seen.code in {row.code, None}
 
 
@@ -204,4 +304,4 @@ def as_pattern(sentence: str, url: str) -> str:
 
 def shown_commands(output: str) -> tuple[str, ...]:
     """Return the commands that stand on a screen."""
-    return tuple(re.findall(r"^\s+\$ (.+?)\s*$", output, re.MULTILINE))
+    return tuple(re.findall(r"^\s*\$ (.+?)\s*$", output, re.MULTILINE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -17,9 +18,11 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from qiusuo.service import SearchService
 from qiusuo.testing import Fault
 from qiusuo.web.mcp.routes import mcp_extension
 from qiusuo.web.mcp.sessions import SessionLimits
+from qiusuo.words import Language
 from tests.support.redis_process import RedisProcess, redis, with_redis
 from tests.support.web_server import WebServer, page_site
 
@@ -80,6 +83,45 @@ async def test_a_failure_is_a_tool_error() -> None:
             result = await client.call_tool("web_search", {"query": "x"})
             assert result.is_error
             assert "unavailable" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "arguments", "language"),
+    [
+        ("zh-CN", {"query": "x"}, Language.CHINESE),
+        ("zh-CN", {"query": 7}, Language.CHINESE),
+        ("en", {"query": "人工智能"}, Language.CHINESE),
+        ("en", {}, Language.ENGLISH),
+        ("", {"query": "x"}, Language.ENGLISH),
+    ],
+)
+async def test_an_error_is_told_to_programs_and_in_the_language_of_its_reader(
+    accepted: str, arguments: dict[str, Any], language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("SEARCH_PROVIDER_PRIORITY", "searxng")
+    headers = {"Accept-Language": accepted} if accepted else {}
+    with WebServer(SearchService.from_settings(), extensions=[mcp_extension]) as server:
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(f"{server.url}/mcp", http_client=http)) as client,
+        ):
+            schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+            result = await client.call_tool("web_search", arguments)
+            unknown = await client.call_tool("elsewhere", arguments)
+        over_rest = server.search("x", skip_cache=True, timeout=5).json()
+    assert result.is_error
+    told = result.structured_content
+    pytest.importorskip("jsonschema").validate(told, schemas["web_search"])
+    assert unknown.structured_content["code"] == "tools.unknown"
+    for one in (told["message"], unknown.structured_content["message"], text_of(result)):
+        assert bool(re.search("[\u4e00-\u9fff]", one)) is (language is Language.CHINESE), one
+    if isinstance(arguments.get("query"), str):
+        assert (told["code"], told["commands"]) == (over_rest["code"], over_rest["commands"])
+        assert all(f"$ {command}" in text_of(result) for command in told["commands"])
+        assert told["commands"]
+    else:
+        assert told["code"] == "tools.bad_arguments"
 
 
 async def test_a_cancelled_call_leaves_the_server_well() -> None:

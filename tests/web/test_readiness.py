@@ -16,8 +16,10 @@ import pytest
 
 from qiusuo.chat.stores.opening import open_store
 from qiusuo.engines.base import EngineOptions, SearchEngine
+from qiusuo.engines.searxng import SearxngEngine
+from qiusuo.errors import Unavailable
 from qiusuo.http import HttpClient
-from qiusuo.models import Attempt, Outcome, Query, SearchResultItem
+from qiusuo.models import Attempt, Outcome, Query, SearchResultItem, SearchType
 from qiusuo.service import SearchService
 from qiusuo.testing import Fault, ProviderServer
 from qiusuo.testing.providers.searxng import Searxng
@@ -290,6 +292,42 @@ def test_no_engine_worked_and_then_it_is_back(monkeypatch: pytest.MonkeyPatch) -
             provider.fault = None
             assert reason(server.client) == ""
             assert server.client.get("/api/health").json()["attempts"]["searxng"]["outcome"] == "ok"
+
+
+class StatutesEngine(PlainEngine):
+    """One that lies on this machine and knows a single subject."""
+
+    name = "statutes"
+    local = True
+    search_types = frozenset({SearchType.REGULATION})
+    broken = False
+
+    async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:  # noqa: ARG002 - one is enough
+        if self.broken:
+            raise Unavailable(Fact("http.refused", host="x"), engine=self.name)
+        return [SearchResultItem("民法典", "https://law.example/1", "第一条", source=self.name)]
+
+
+def test_where_the_web_fails_statutes_still_count() -> None:
+    statutes = StatutesEngine()
+    with ProviderServer(Searxng(), fault=Fault.SERVER_ERROR) as provider:
+        service = SearchService([SearxngEngine(base_url=provider.url), statutes])
+        with WebServer(service) as server:
+            assert server.client.get("/api/health").json()["engines"] == {"searxng": "ready", "statutes": "ready"}
+            assert server.search("tea").status_code == 502
+            health = server.client.get("/api/health")
+            assert (health.status_code, health.json()["status"]) == (200, "degraded")
+            assert health.json()["engines"] == {"searxng": "failed", "statutes": "ready"}
+            assert [each["engine"] for each in health.json()["problems"]] == ["searxng"]
+            assert reason(server.client) == ""
+            assert server.search("民法典", type="regulation").status_code == 200
+            assert server.client.get("/api/health").json()["attempts"]["statutes"]["outcome"] == "ok"
+            statutes.broken = True
+            assert server.search("合同法", type="regulation").status_code == 502
+            health = server.client.get("/api/health")
+            assert (health.status_code, health.json()["status"]) == (503, "down")
+            assert {each["engine"] for each in health.json()["problems"]} == {"searxng", "statutes"}
+            assert reason(server.client) == "search"
 
 
 async def test_an_engine_that_cannot_be_asked_for_free_gets_another_chance() -> None:

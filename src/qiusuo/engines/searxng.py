@@ -130,14 +130,22 @@ class SearxngEngine(HttpEngine):
 
     async def probe(self) -> Probe:
         """Tell whether a SearXNG answers and gives JSON, without making it search."""
-        reply, data = await self._ask("/config")
-        if not is_config(data):
-            raise self._other_service(reply)
         try:
-            await self._ask("/search", {"format": "json"})
-        except RequestRejected:  # "No query", said in JSON
-            return Probe()
-        raise self.bad_shape(Fact("engine.answer_to_nothing"))
+            _, data = await self._ask("/config")
+        except BadResponse as error:
+            if error.fact.code != "searxng.other_service":
+                raise
+            data = None
+        try:
+            reply, _ = await self._ask("/search", {"format": "json"})
+        except RequestRejected as error:  # "No query", said in JSON
+            if is_config(data):
+                return Probe()
+            raise self._other_service((f"HTTP {error.status}",)) from None
+        if is_config(data):
+            raise self.bad_shape(Fact("engine.answer_to_nothing"))
+        # What is there instead is told by what it says to a search, as a search tells it.
+        raise self._other_service(describe(reply))
 
     async def search(self, query: Query, num_results: int) -> list[SearchResultItem]:
         return await self.search_within(query, num_results, Allowance(self.endpoint.timeout, margin=0.0))
@@ -217,20 +225,20 @@ class SearxngEngine(HttpEngine):
         try:
             return reply, self.endpoint.json_of(reply)
         except BadResponse:
-            raise self._other_service(reply) from None
+            raise self._other_service(describe(reply)) from None
 
     async def _page(self, params: Mapping[str, Any], number: int) -> tuple[EngineResults, Silent]:
         reply, data = await self._ask("/search", {**params, "pageno": number})
         rows = field_of(data, "results")
         if not isinstance(rows, list):
-            raise self._other_service(reply)
+            raise self._other_service(describe(reply))
         page = self.collect(rows, self._item, limit=_MAX_ROWS)
         others = field_of(data, "suggestions")
         page = EngineResults(page, page.notes, others if isinstance(others, list) else ())
         return page, silent_engines(field_of(data, "unresponsive_engines"))
 
-    def _other_service(self, reply: Reply) -> EngineError:
-        return self._fault(BadResponse, Fact("searxng.other_service", address=self._address, seen=describe(reply)))
+    def _other_service(self, seen: tuple[str, ...]) -> EngineError:
+        return self._fault(BadResponse, Fact("searxng.other_service", address=self._address, seen=seen))
 
     def _fault(self, kind: type[EngineError], fact: Fact, reply: Reply | None = None) -> EngineError:
         status, wait = (reply.status, reply.retry_after) if reply else (None, None)

@@ -14,15 +14,18 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from qiusuo.commands import at_hand, for_systemd
+from qiusuo.commands import for_systemd
 from qiusuo.config.server import is_loopback
 from qiusuo.kit.docker import docker_may_run
 from qiusuo.kit.environment import is_installed
 from qiusuo.kit.files import DEFAULT_PORT, KitFolder, default_folder, environment_folder
+from qiusuo.kit.process import port_is_free
 from qiusuo.kit.settings_file import SettingsFile, SettingsFileError
 from qiusuo.words import Fact
 
 _FIRST_FREE: Final = 1024
+_OTHER_PORTS: Final = 8090
+_MOST_PORTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,6 @@ class KitCommands:
     def start_at(self, address: str) -> tuple[str, ...]:
         """Return the commands that bring a SearXNG up, and together with an address of this machine."""
         wanted = _port_of(address)
-        up = self._command("up") + (" --no-docker" if self.without_docker or not docker_may_run(self.environ) else "")
         if self.kit.exists:
             there, port = self._port() or wanted, ""
         else:
@@ -65,7 +67,21 @@ class KitCommands:
             port = "" if there == DEFAULT_PORT else f" --port {there}"
         init = () if self.kit.is_whole else (self._command("init") + port,)
         other = (f"export SEARXNG_URL=http://localhost:{there}",) if address and there != wanted else ()
-        return (*init, up, *other)
+        return (*init, self._up, *other)
+
+    def start_beside(self, address: str) -> tuple[str, ...]:
+        """Return the commands that bring a SearXNG up and make searches go there, where ``address`` is another's."""
+        own, taken = self._port(), _port_of(address) if is_loopback(urlsplit(address).hostname or "") else None
+        if own is not None and own != taken:
+            init = () if self.kit.is_whole else (self._command("init"),)
+            return (*init, self._up, f"export SEARXNG_URL=http://localhost:{own}")
+        if self.settings_file is not None and not self.kit.compose.is_file():
+            # A file of somebody's own is not written over.
+            return KitCommands(environ=self.environ).start_beside(address)
+        there = free_port(taken)
+        port = "" if there == DEFAULT_PORT else f" --port {there}"
+        force = " --force" if self.kit.exists else ""
+        return (self._command("init") + port + force, self._up, f"export SEARXNG_URL=http://localhost:{there}")
 
     @property
     def restart(self) -> tuple[str, ...]:
@@ -102,6 +118,11 @@ class KitCommands:
         """Whether these files can be those of the SearXNG at an address: somebody has said so, or it has their port."""
         return self.settings_file is not None or self._port() == _port_of(address)
 
+    @property
+    def _up(self) -> str:
+        alone = self.without_docker or not docker_may_run(self.environ)
+        return self._command("up") + (" --no-docker" if alone else "")
+
     def _port(self) -> int | None:
         try:
             return SettingsFile.read(self.kit.settings).port
@@ -112,6 +133,12 @@ class KitCommands:
         folder = self.kit.path
         where = "" if folder == default_folder(self.environ).path else f" {shlex.quote(str(folder))}"
         return f"qiusuo searxng {action}{where}"
+
+
+def free_port(taken: int | None = None) -> int:
+    """Return a port for SearXNG: the usual one, or the next of its neighbours on which nothing listens."""
+    ports = (DEFAULT_PORT, *range(_OTHER_PORTS, _OTHER_PORTS + _MOST_PORTS))
+    return next((port for port in ports if port != taken and port_is_free(port)), _OTHER_PORTS)
 
 
 def _port_of(address: str) -> int:
@@ -158,7 +185,7 @@ _FOR_FAULTS: Final[Mapping[str, Callable[[KitCommands, Fact], tuple[str, ...]]]]
     "searxng.no_defaults": _start,
     "searxng.dns": _local_address,
     "searxng.wrong_port": lambda _kit, fact: (f"export SEARXNG_URL={fact.values['found']}",),
-    "searxng.other_service": lambda _kit, fact: at_hand(f"curl -sS {shlex.quote(_address(fact))}/config"),
+    "searxng.other_service": lambda kit, fact: kit.start_beside(_address(fact)),
     "searxng.redirect": _final_address,
     "searxng.broken": lambda kit, fact: (*_logs(kit, fact), *_restart(kit, fact)),
     "searxng.json_off": lambda kit, fact: (kit.fix, *_restart(kit, fact)),

@@ -99,20 +99,24 @@ def page_text(page: Page, part: str | None = None) -> str:
     return "\n".join([*facts, untrusted(neutral_lines(page.text if part is None else part))])
 
 
-def language_for(arguments: Mapping[str, object]) -> Language:
-    """Return the language in which a call is answered: that of its query."""
+def language_for(arguments: Mapping[str, object], wished: Language | None = None) -> Language:
+    """Return the language in which a call is answered: that of its query where this is Chinese, else the one wished."""
     query = arguments.get("query")
-    return language_of(detect_language(query)) if isinstance(query, str) else Language.ENGLISH
+    asked = language_of(detect_language(query)) if isinstance(query, str) else Language.ENGLISH
+    # Names and codes are written alike in every language: English words do not tell who reads the answer.
+    return wished if wished is not None and asked is Language.ENGLISH else asked
 
 
 def error_text(error: SearchError, language: Language = Language.ENGLISH) -> str:
-    """Return what happened and what to do, for the model to act on or pass on."""
+    """Return what happened and what to do, with its commands, for the model to act on or pass on."""
     told = error.wording(language)
+    commands = "".join(f"\n$ {command}" for command in error.commands)
     if isinstance(error, AllEnginesFailed):
         failed = Fact("tools.search_failed", tried=[attempt.summary for attempt in error.attempts])
-        return sentences(language, failed.text(language), told.fix, Fact("tools.without_search").text(language))
+        alone = Fact("tools.without_search").text(language)
+        return sentences(language, failed.text(language), told.fix, alone) + commands
     who = f"{error.engine}: " if error.engine else ""
-    return f"Error: {who}{sentences(language, told.what, told.fix)}"
+    return f"Error: {who}{sentences(language, told.what, told.fix)}{commands}"
 
 
 def untrusted(text: str, what: str = "网页", what_english: str = "web") -> str:

@@ -24,6 +24,7 @@ from qiusuo.web.route import LeanRoute, json_answer, user_of
 from qiusuo.web.schemas import EnginesAnswer, HealthAnswer, ReadyAnswer, SearchAnswer, SearchBody, error_responses
 from qiusuo.web.watching.health import Health
 from qiusuo.web.watching.metrics import CONTENT_TYPE
+from qiusuo.web.watching.outcomes import LastAttempt
 from qiusuo.words import Language, said
 
 SEARCH_ERRORS: Final = (400, 429, 502, 503, 504)
@@ -103,27 +104,27 @@ def api_router(backend: Backend) -> APIRouter:
     async def health(request: Request) -> Response:
         """Tell what works: 503 when no engine can be asked, or none worked at last. 搜索与对话是否可用。"""
         language = reader_language(request.scope)
-        # Without any engine for the web, the statutes on this machine may still be searched.
-        taking_part = await service.available() or await service.available(SearchType.REGULATION)
+        # Where no engine for the web works, the statutes on this machine may still be searched.
+        taking_part = {name for kind in SearchType for name in await service.available(kind)}
         states = {status.name: status for status in await service.status() if status.name in taking_part}
         resting = [status for status in states.values() if status.state == "resting"]
-        database, searchless, findings = await asyncio.gather(
-            state.database_problem(), state.searchless(), state.findings(language)
+        database, webless, findings = await asyncio.gather(
+            state.database_problem(), state.webless(), state.findings(language)
         )
-        down = len(resting) == len(states) or searchless
+        down = len(resting) == len(states) or (webless and await state.searchless())
         problem = await service.disabled()
         problems = [problem] if problem else [_resting(one) for one in resting]
-        if searchless:
-            failed = (backend.attempts.of(name) for name, one in states.items() if one.state != "resting")
-            problems += [last.problem for last in failed if last and last.problem]
+        last = {name: attempt for name in states if (attempt := backend.attempts.of(name))}
+        if webless:
+            failed = [last[name] for name, one in states.items() if name in last and one.state != "resting"]
+            problems += [attempt.problem for attempt in failed if attempt.problem]
         problems += [database] if database else []
         unwell = bool(problems) or any(finding["level"] == Level.PROBLEM.label for finding in findings)
-        attempts = {name: last.to_dict() for name in states if (last := backend.attempts.of(name))}
         data = {
             "status": "down" if down else "degraded" if unwell else "ok",
             "version": __version__,
-            "engines": {name: status.state for name, status in states.items()},
-            "attempts": attempts,
+            "engines": {name: _state(status, last.get(name)) for name, status in states.items()},
+            "attempts": {name: attempt.to_dict() for name, attempt in last.items()},
             **_told(problems, language),
             "findings": findings,
         }
@@ -176,6 +177,11 @@ def engine_shape(status: EngineStatus, language: Language) -> dict[str, Any]:
     data: dict[str, Any] = {key: getattr(status, name) for name, key in _ENGINE_KEYS.items()}
     data["label"] = status.called(language)
     return data | {"reason": words.what, "fix": words.fix, **(status.fact.to_dict() if status.fact else _NO_FACT)}
+
+
+def _state(status: EngineStatus, last: LastAttempt | None) -> str:
+    """Return how an engine stands: one that may be asked, but failed at last, is not called ready."""
+    return "failed" if status.state == "ready" and last is not None and not last.worked else status.state
 
 
 def _resting(status: EngineStatus) -> SearchError:

@@ -207,7 +207,10 @@ class HealthAnswer(CamelModel):
         "searched, or conversations cannot be kept), `down` (no engine can be asked, or none worked at last)."
     )
     version: str
-    engines: dict[str, str] = Field(description="The engines that take part, with their state.")
+    engines: dict[str, str] = Field(
+        description="The engines that take part, also those of one subject, with their state: `ready`, `resting` or "
+        "`failed` (the last attempt; `attempts` tells how)."
+    )
     attempts: dict[str, LastAttemptAnswer] = Field(
         default_factory=dict, description="What the last attempt at each showed; none where it was not tried yet."
     )

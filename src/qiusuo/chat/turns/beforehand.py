@@ -19,4 +19,5 @@ def tell_beforehand(context: Context) -> None:
     for fact in context.service.rules.warnings(ask.user):
         journal.notice(notice(fact))
     if context.model.info.kind == EXTRACTIVE and context.hand.name == FIRST:  # else it was chosen
-        journal.notice(notice("model_not_configured", reason=Fact("llm.none")))
+        # It says of what the answer is made: where there is nothing to quote, the answer itself says what is missing.
+        journal.with_sources = notice("model_not_configured", reason=Fact("llm.none"))

@@ -175,7 +175,7 @@ class Context:
         first, self.hand = self.model.info, second
         self.failed = error, first.label
         told = Fact("notice.second_model", first=first.label, second=second.model.info.title)
-        self.journal.notice(notice(told, "warning", reason=error.told, commands=error.commands))
+        self.journal.notice(notice(told, "warning", reason=error.told, commands=error.commands or None))
         self.journal.emit(ModelTaken(second.model.info.name, second.name))
         if second.model.info.kind == EXTRACTIVE and self.ask.client.tools:
             self.leave_out_client_tools()

@@ -47,6 +47,8 @@ class Journal:
         self.suggestions = Suggestions(record.question, wanted=related)
         self.breaking_off = False
         """The server stops, so the turn does."""
+        self.with_sources: Notice | None = None
+        """What is told with the first source, and not where nothing is found."""
         self._labels = labels
         self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._started = time.perf_counter()
@@ -148,8 +150,11 @@ class Journal:
             if number not in self._sources and number not in new:
                 new[number] = self._source(number, item, round_number)
         self._sources.update(new)
-        if new:
-            self.emit(Sources(tuple(new.values())))
+        if not new:
+            return
+        self.emit(Sources(tuple(new.values())))
+        if self.with_sources is not None:
+            self.notice(self.with_sources)
 
     def page_was_read(self, url: str) -> None:
         """Tell that the page of a source has been read."""

@@ -77,12 +77,15 @@ def notice(
     level: str = "info",
     *,
     reason: Fact | None = None,
-    commands: Sequence[str] = (),
+    commands: Sequence[str] | None = None,
     retry_after: float | None = None,
 ) -> Notice:
-    """Return the notice of a class of failure: the code of one of the facts ``notice.*``, or such a fact."""
+    """Return the notice of a class of failure: the code of one of the facts ``notice.*``, or such a fact.
+
+    Without ``commands`` it has those of its class.
+    """
     fact = Fact(f"notice.{what}") if isinstance(what, str) else what
-    commands = tuple(commands) or _COMMANDS.get(fact.code, ())
+    commands = _COMMANDS.get(fact.code, ()) if commands is None else tuple(commands)
     return Notice(
         fact, level, reason, commands=commands, doc=about(fact.code, "guide") or DOCS, retry_after=retry_after
     )
@@ -113,7 +116,9 @@ def search_notice(error: SearchError, *, has_model: bool = True, then: Fact | No
     reason = None if wrong and len(_attempts(error)) <= 1 else reason_of(error)
     # Nobody sits and waits for the next month.
     wait = None if isinstance(error, BudgetUsedUp) else error.retry_after
-    return notice(what, "warning", reason=reason, commands=error.commands, retry_after=wait)
+    # Of a fault that has its name the doctor knows no more: the commands are those of all other surfaces.
+    commands = error.commands or (() if _is_named(error) else None)
+    return notice(what, "warning", reason=reason, commands=commands, retry_after=wait)
 
 
 def _then(code: str, *, has_model: bool) -> dict[str, Fact]:
@@ -178,7 +183,7 @@ def model_notice(error: ModelError, label: str = "", before: tuple[ModelError, s
             "turn.engines_failed",
             reason=tuple(Fact("turn.engine_failed", engine=name, reason=why) for why, name in both),
         )
-    return notice(code, "error", reason=reason, commands=error.commands, retry_after=error.retry_after)
+    return notice(code, "error", reason=reason, commands=error.commands or None, retry_after=error.retry_after)
 
 
 def _misconfigured(error: SearchError) -> Fact | None:
@@ -190,6 +195,13 @@ def _misconfigured(error: SearchError) -> Fact | None:
             if part.code in _MISCONFIGURED:
                 return _with(part, remedy)
     return None
+
+
+def _is_named(error: SearchError) -> bool:
+    """Tell whether SearXNG is all that failed, with a fault that the doctor would find under the same name."""
+    decisive = _decisive(error)
+    facts = [attempt.fact for attempt in decisive] if decisive else [error.fact]
+    return all(fact is not None and any(part.code.startswith("searxng.") for part in _within(fact)) for fact in facts)
 
 
 def _attempts(error: SearchError) -> Sequence[Attempt]:

@@ -149,7 +149,9 @@ async def _not_searxng(context: Examination, endpoint: Endpoint, config: Heard, 
         return await _unheard(context, endpoint, config)
     fault = fault_of_reply(reply, address)
     if fault is None or fault[1].code == "searxng.other_service":
-        return await why_absent(context, endpoint, None, seen=describe(reply))
+        # A search meets what is under /search: told by that, it has one name everywhere.
+        met = await ask(endpoint, "/search", {"format": "json"}, timeout=LOOK_TIMEOUT)
+        return await why_absent(context, endpoint, None, seen=describe(met.reply or reply))
     # Without its configuration nobody knows whether it is SearXNG that wants JSON to be allowed.
     off = fault[1].code == "searxng.json_off"
     return context.fault(Fact("searxng.login", address=address, status=reply.status) if off else fault[1])

@@ -15,8 +15,10 @@ from qiusuo.citations.linking.registry import CitationRegistry
 from qiusuo.tools.mcp import offer
 from qiusuo.web.backend import Backend, Extension
 from qiusuo.web.document import documented
+from qiusuo.web.language import wished_language
 from qiusuo.web.mcp.sessions import DEFAULT_LIMITS, NUMBERS, SessionLimits, Sessions
 from qiusuo.web.mcp.shared import SharedSessions
+from qiusuo.words import Language
 
 PATH = "/mcp"
 _DOCUMENTED = {
@@ -30,7 +32,7 @@ _DOCUMENTED = {
 
 def mcp_extension(backend: Backend, limits: SessionLimits = DEFAULT_LIMITS) -> Extension:
     """Return the MCP endpoint; searches count against the user whom the guard has found."""
-    server = offer(backend.service, backend.reader, user_of=_user_of, numbers_of=_numbers_of)
+    server = offer(backend.service, backend.reader, user_of=_user_of, numbers_of=_numbers_of, language_of=_language_of)
     # The guard has checked host and origin already, by the server's own settings.
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     manager = StreamableHTTPSessionManager(
@@ -54,6 +56,10 @@ def _numbers_of(context: ServerRequestContext[Any, Any]) -> CitationRegistry:
     state = context.request.scope.get("state", {}) if context.request is not None else {}
     numbers = state.get(NUMBERS)
     return numbers if isinstance(numbers, CitationRegistry) else CitationRegistry()
+
+
+def _language_of(context: ServerRequestContext[Any, Any]) -> Language | None:
+    return wished_language(context.request.scope) if context.request is not None else None
 
 
 def _user_of(context: ServerRequestContext[Any, Any]) -> str | None:

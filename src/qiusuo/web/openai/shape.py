@@ -7,7 +7,7 @@ has what none of them has.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from qiusuo.web.openai.earlier import NOTICE_MARK
 from qiusuo.web.openai.open_webui import source_events
 from qiusuo.web.openai.request import MODELS
 from qiusuo.web.openai.tools import call_shape
-from qiusuo.words import Fact
+from qiusuo.words import Fact, Language, sentences
 
 DONE: Final = b"data: [DONE]\n\n"
 PING: Final = b": ping\n\n"
@@ -128,10 +128,9 @@ class Completion:
         unfound = _unfound(self.turn.record.check)
         parts += [f"{NOTICE_MARK}{unfound.text(language)}"] if unfound else []
         parts += [
-            f"{NOTICE_MARK}**{notice['title']}** {clean(notice['message'])}"
+            NOTICE_MARK + _told(notice, language)
             for notice in self.turn.record.notices
-            if (notice["level"] == "warning" and notice["code"].startswith(("search_", "user_")))
-            or notice["code"] in {"model_not_configured", SERVER_STOPPING}
+            if _is_failure(notice) or notice["code"] in {"model_not_configured", SERVER_STOPPING}
         ]
         return "".join(f"\n\n{part}" for part in parts)
 
@@ -209,6 +208,19 @@ class Completion:
 def _annotation(source: dict[str, Any], start: int, end: int) -> dict[str, Any]:
     citation = {"start_index": start, "end_index": end, "url": source["url"], "title": source["title"]}
     return {"type": "url_citation", "url_citation": citation}
+
+
+def _is_failure(notice: Mapping[str, Any]) -> bool:
+    return notice["level"] == "warning" and str(notice["code"]).startswith(("search_", "user_"))
+
+
+def _told(notice: Mapping[str, Any], language: Language) -> str:
+    """Return a notice in one line; of a failure also what to do about it, which most programs show nowhere else."""
+    told = f"**{notice['title']}** {clean(notice['message'])}"
+    if not _is_failure(notice):
+        return told
+    commands = "".join(f" `{clean(command)}`" for command in notice["commands"])
+    return sentences(language, told, clean(notice["fix"])) + commands
 
 
 def _unfound(check: dict[str, Any] | None) -> Fact | None:

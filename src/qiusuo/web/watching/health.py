@@ -12,6 +12,7 @@ from qiusuo.doctor import startup_notices
 from qiusuo.doctor.database import ANSWER_SECONDS, database_failed
 from qiusuo.doctor.findings import Finding, Level
 from qiusuo.errors import SearchError, Unavailable
+from qiusuo.models import SearchType
 from qiusuo.pipeline.flights import Flights
 from qiusuo.web.backend import Backend
 from qiusuo.words import Fact, Language
@@ -66,7 +67,14 @@ class Health:
         return "search" if search and await self.searchless() else ""
 
     async def searchless(self) -> bool:
-        """Tell whether no engine worked when it was tried last. Those of one subject, such as statutes, help nobody."""
+        """Tell whether no engine worked when it was tried last, not even one for a single subject, such as statutes."""
+        roster = self._backend.service.roster
+        choices = [await roster.available(kind) for kind in SearchType]
+        engines = {engine.name: engine for choice in choices for engine in choice.engines}
+        return await self._backend.attempts.none_works(engines.values())
+
+    async def webless(self) -> bool:
+        """Tell whether none of the engines that search the web worked when it was tried last."""
         return await self._backend.attempts.none_works((await self._backend.service.roster.available()).engines)
 
     async def _found(self) -> list[Finding]:

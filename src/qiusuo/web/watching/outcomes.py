@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from qiusuo.engines.base import SearchEngine
-from qiusuo.errors import SearchError, SearchTimeout
+from qiusuo.errors import SearchError
 from qiusuo.models import Attempt, Outcome
 from qiusuo.pipeline.flights import Flights
 from qiusuo.pipeline.observe import SearchObserver
-from qiusuo.words import Fact
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +100,7 @@ class LastAttempts(SearchObserver):
         except SearchError as error:
             self._keep(engine.name, error.outcome, error)
         except TimeoutError:
-            late = SearchTimeout(Fact("provider.late", seconds=PROBE_SECONDS), engine=engine.name)
+            late = engine.too_late(PROBE_SECONDS)  # as a search would name it
             self._keep(engine.name, late.outcome, late)
         except Exception:  # an engine may be anybody's plug-in
             logger.exception("the probe of %s failed", engine.name)
