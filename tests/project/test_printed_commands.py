@@ -229,7 +229,7 @@ def test_a_file_of_somebodys_own_is_not_written_over(tmp_path: Path) -> None:
     assert not any(str(file.parent) in command or "--force" in command for command in commands)
 
 
-@runs("export SEARXNG_URL={}")
+@runs("export SEARXNG_URL={}", "export {}={}")
 def test_another_address(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARXNG_URL", "http://searxng.invalid:8080")
     machine.run(*failed_search())
@@ -237,6 +237,11 @@ def test_another_address(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("SEARXNG_URL", "localhost:8080")
     machine.run(*found("searxng.address").commands)
     assert os.environ["SEARXNG_URL"] == "http://localhost:8080"
+    monkeypatch.delenv("SEARXNG_URL")
+    monkeypatch.setenv("QIUSUO_SEARXNG_URL", "localhost:8080")  # its second name
+    machine.run(*found("searxng.address").commands)
+    assert os.environ["QIUSUO_SEARXNG_URL"] == "http://localhost:8080"
+    monkeypatch.delenv("QIUSUO_SEARXNG_URL")
     with ProviderServer(Searxng()) as right, ProviderServer(Canned(Answer("", 301, {"Location": right.url}))) as moved:
         monkeypatch.setenv("SEARXNG_URL", moved.url)
         machine.run(*failed_search())
