@@ -1,4 +1,2 @@
-/** The page can be installed; where the server is away, it says so. */
-import { ROOT } from "../browser.js";
-
-export const installed = navigator.serviceWorker?.register(`${ROOT}/offline.js`, { updateViaCache: "none" }).catch(() => {});
+/** The page can be installed; where the server is away, it says so. The worker stands beside the page, also below a path. */
+export const installed = navigator.serviceWorker?.register("offline.js", { updateViaCache: "none" }).catch(() => {});
